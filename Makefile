@@ -1,0 +1,28 @@
+# The one entry. Every target sets up its own virtual environment in .venv.
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.ready
+export OPENBLAS_NUM_THREADS ?= 1
+export OMP_NUM_THREADS ?= 1
+
+.PHONY: demo test check types clean
+
+$(STAMP): pyproject.toml meson.build src/widemargin/_core/meson.build
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet "meson-python>=0.16" meson ninja "Cython>=3.0.10"
+	$(BIN)/python -m pip install --quiet --no-build-isolation --editable ".[plot,test]"
+	@touch $(STAMP)
+
+demo: $(STAMP)
+	$(BIN)/python -m widemargin.demo
+
+test: check
+	$(BIN)/python -m pytest -q -n auto
+
+check: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+clean:
+	rm -rf .venv build

@@ -1,0 +1,3 @@
+"""Large-margin preference learning."""
+
+__all__: list[str] = []

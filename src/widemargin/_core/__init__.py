@@ -1,0 +1,1 @@
+"""The mathematics: comparisons, risks, maps, solvers, rules. Imports numpy and scipy only."""

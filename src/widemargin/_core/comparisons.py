@@ -1,0 +1,183 @@
+"""Who is compared with whom: explicit rows, or levels within groups whose pairs stay implicit.
+
+A row asks `u[better] - u[worse] (+ free levels) >= margin - slack`. The bias and the tie width are *free levels*:
+columns after the items' own, which the regulariser does not see. Larger utility means preferred, everywhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from .solution import Array
+
+IntArray: TypeAlias = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Explicit comparisons: D u + E b >= margin - slack[task].
+
+    `weight` has one entry per slack: per row where `task` is None, else per task.
+    `constant` is a loss that no model can avoid; it is part of the paper's objective.
+    """
+
+    D: sparse.csr_array  # (m, n_items)
+    E: Array  # (m, n_free)
+    margin: Array  # (m,)
+    weight: Array  # (m,) or (n_tasks,)
+    task: IntArray | None = None
+    constant: float = 0.0
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Return (number of rows, number of items)."""
+        return self.D.shape
+
+
+@dataclass(frozen=True)
+class Levels:
+    """Implicit comparisons: every pair of different level within a group, weighted by the product of weights.
+
+    Items are sorted by (group, level descending, index): the partners that item `order[k]` beats
+    are the contiguous range `order[first[k]:last[k]]`.
+    """
+
+    level: IntArray  # (n,) dense codes, larger is preferred
+    group: IntArray  # (n,) dense codes
+    weight: Array  # (n,)
+    order: IntArray  # (n,) sorted position -> item
+    first: IntArray  # (n,) by sorted position: start of the worse items of its group
+    last: IntArray  # (n,) by sorted position: end of its group
+
+    @property
+    def n_items(self) -> int:
+        """Return the number of items."""
+        return self.level.size
+
+    @property
+    def n_pairs(self) -> int:
+        """Return the number of pairs, a Python integer: it may exceed 2^31."""
+        return int(np.sum(self.last - self.first))
+
+    @property
+    def total_weight(self) -> float:
+        """Return the sum of the pairs' weights."""
+        reach = np.concatenate([[0.0], np.cumsum(self.weight[self.order])])
+        return float(self.weight[self.order] @ (reach[self.last] - reach[self.first]))
+
+    def pairs(self) -> tuple[IntArray, IntArray]:
+        """Return all pairs written out: (better items, worse items)."""
+        sizes = self.last - self.first
+        better = np.repeat(self.order, sizes)
+        offset = np.arange(better.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        return better, self.order[np.repeat(self.first, sizes) + offset]
+
+    def rows(self) -> Rows:
+        """Return all pairs as explicit rows of margin 1."""
+        better, worse = self.pairs()
+        return Rows(
+            D=_differences(better, worse, self.n_items),
+            E=np.zeros((better.size, 0)),
+            margin=np.ones(better.size),
+            weight=self.weight[better] * self.weight[worse],
+        )
+
+
+def from_levels(level: IntArray, group: IntArray, weight: Array) -> Levels:
+    """Compare every two items of different level in the same group: 000 (4), 004 (85)."""
+    order = np.lexsort((np.arange(level.size), -level, group)).astype(np.int64)
+    g, v = group[order], level[order]
+    new_group = np.concatenate([[True], g[1:] != g[:-1]]) if g.size else np.zeros(0, bool)
+    new_level = new_group | np.concatenate([[False], v[1:] != v[:-1]]) if g.size else new_group
+    return Levels(level, group, weight, order, first=_next_start(new_level), last=_next_start(new_group))
+
+
+def from_pairs(first: IntArray, second: IntArray, weight: Array, n_items: int) -> Rows:
+    """Ask that each first item beats its second by 1: 002 (3)."""
+    m = first.size
+    return Rows(_differences(first, second, n_items), np.zeros((m, 0)), np.ones(m), weight)
+
+
+def from_ties_as_margin(
+    first: IntArray, second: IntArray, y: IntArray, weight: Array, n_items: int
+) -> Rows:
+    """Separate significant from insignificant differences: the flipped problem 002 (8), level beta."""
+    won, tied = y != 0, y == 0
+    better, worse = np.where(y < 0, second, first), np.where(y < 0, first, second)
+    a = np.concatenate([better[won], second[tied], first[tied]])
+    b = np.concatenate([worse[won], first[tied], second[tied]])
+    significant = np.repeat([1.0, -1.0], [won.sum(), 2 * tied.sum()])
+    # an insignificant row asks -(beta + s) >= 1: the same row with a and b swapped
+    return Rows(
+        D=_differences(a, b, n_items),
+        E=significant[:, None],
+        margin=np.ones(a.size),
+        weight=np.concatenate([weight[won], weight[tied], weight[tied]]),
+    )
+
+
+def from_ties_both_ways(
+    first: IntArray, second: IntArray, y: IntArray, weight: Array, n_items: int, *, closed_form: bool
+) -> Rows:
+    """Enter every pair as two inequalities, ties in both directions: rank2 of 002, Table 2.
+
+    For the hinge, hinge(1 - s) + hinge(1 + s) = 2 + max(0, |s| - 1): with `closed_form` a tie becomes
+    two rows of margin -1, at most one of them ever active, and the constant 2.
+    """
+    won, tied = y != 0, y == 0
+    better, worse = np.where(y < 0, second, first), np.where(y < 0, first, second)
+    a = np.concatenate([better[won], first[tied], second[tied]])
+    b = np.concatenate([worse[won], second[tied], first[tied]])
+    margin = np.repeat([1.0, -1.0 if closed_form else 1.0], [won.sum(), 2 * tied.sum()])
+    return Rows(
+        D=_differences(a, b, n_items),
+        E=np.zeros((a.size, 0)),
+        margin=margin,
+        weight=np.concatenate([2.0 * weight[won], weight[tied], weight[tied]]),
+        constant=2.0 * float(weight[tied].sum()) if closed_form else 0.0,
+    )
+
+
+def from_choices(
+    chosen: IntArray, other: IntArray, task: IntArray, weight: Array, n_items: int, *, shared_slack: bool
+) -> Rows:
+    """Ask that the chosen item beats each other of its set: 003 (6) with one slack per task, or one per pair.
+
+    `weight` is per task with `shared_slack`, else per pair.
+    """
+    rows = from_pairs(chosen, other, weight, n_items)
+    return Rows(rows.D, rows.E, rows.margin, weight, task if shared_slack else None)
+
+
+def from_classes(sign: Array, weight: Array) -> Rows:
+    """Separate two classes with a bias: 004 (35)-(36)."""
+    n = sign.size
+    D = sparse.csr_array((sign, np.arange(n), np.arange(n + 1)), shape=(n, n))
+    return Rows(D, sign[:, None].copy(), np.ones(n), weight)
+
+
+def from_targets(y: Array, epsilon: float, weight: Array) -> Rows:
+    """Keep f(x) + b within epsilon of y, from below and from above: 004 (60)-(63)."""
+    n = y.size
+    sign = np.repeat([1.0, -1.0], n)
+    D = sparse.csr_array((sign, np.tile(np.arange(n), 2), np.arange(2 * n + 1)), shape=(2 * n, n))
+    return Rows(D, sign[:, None].copy(), sign * np.tile(y, 2) - epsilon, np.tile(weight, 2))
+
+
+def _differences(better: IntArray, worse: IntArray, n_items: int) -> sparse.csr_array:
+    """Return the matrix with +1 at `better` and -1 at `worse` in each row."""
+    m = better.size
+    columns = np.column_stack([better, worse]).ravel()
+    return sparse.csr_array((np.tile([1.0, -1.0], m), columns, 2 * np.arange(m + 1)), shape=(m, n_items))
+
+
+def _next_start(is_start: NDArray[np.bool_]) -> IntArray:
+    """Return for each position where the next run begins."""
+    starts = np.flatnonzero(is_start)
+    ends = np.append(starts[1:], is_start.size)
+    return np.repeat(ends, ends - starts).astype(np.int64)

@@ -1,0 +1,58 @@
+"""What a solver returns: a model, a true lower bound, and the way it ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array: TypeAlias = NDArray[np.float64]
+
+
+class Status(Enum):
+    """How a solver ended; the value is the advice that the user reads."""
+
+    CONVERGED = ""
+    MAX_ITER = (
+        "stopped at max_iter={max_iter} with duality gap {gap:.1e} > tol={tol:.1e}; "
+        "scale the features, raise max_iter or loosen tol."
+    )
+    STALLED = (
+        "rounding stopped the solver at duality gap {gap:.1e} > tol={tol:.1e}: the objective is at most that far "
+        "from the optimum; scale the features, lower C or loosen tol."
+    )
+    NOT_FINITE = "the objective became inf or nan; look for huge values in X."
+    INFEASIBLE = (
+        "no hard margin: a separating w would need a margin below {bound:.0e} of the data radius; use a finite C."
+    )
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A point, its value, and a bound on how far it is from the optimum.
+
+    `objective` and `dual` are in the papers' scale; `dual` is a true lower bound.
+    """
+
+    weights: Array  # the map's parameters
+    coefficients: Array  # one per item: the dual point pulled back to the items, D'a
+    levels: Array  # bias, tie width: the free columns of the rows
+    objective: float
+    dual: float
+    n_iter: int
+    status: Status
+
+    @property
+    def gap(self) -> float:
+        """Return the relative duality gap: an upper bound on (P - P*) / P."""
+        return relative_gap(self.objective, self.dual)
+
+
+def relative_gap(primal: float, dual: float) -> float:
+    """Return (primal - dual) / primal, 0 when both are 0, never negative."""
+    if primal <= 0.0:
+        return 0.0 if dual >= primal else float("inf")
+    return max(0.0, (primal - dual) / primal)
