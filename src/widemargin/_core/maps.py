@@ -1,25 +1,29 @@
 """From weights to utilities: linear in the features, or a kernel over the items.
 
-Contract: `forward(w) -> u`, `adjoint(g) -> w-like`, `metric(w) -> R w` with ||f||^2 = <w, R w>;
-`features() -> F` with F F' the Gram matrix of the items, for solvers that work in p dimensions.
+Contract: `forward(w) -> u`, `adjoint(g) -> w-like`, `metric(w) -> R w` with |f|^2 = <w, R w>. Solvers that work
+in p dimensions ask for `features() -> F` with F F' the Gram matrix of the items, and `from_features` leads back.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-from scipy import sparse
+from numpy.typing import NDArray
+from scipy import linalg, sparse
 from scipy.linalg import lapack
 
 from .solution import Array
+
+BLOCK = 4096  # rows converted to float64 at a time
 
 
 @dataclass(frozen=True)
 class LinearMap:
     """u = X w, with X dense (float32 or float64, never copied) or CSR."""
 
-    X: Array | sparse.csr_array
+    X: NDArray | sparse.csr_array
 
     @property
     def n_items(self) -> int:
@@ -27,16 +31,53 @@ class LinearMap:
         return self.X.shape[0]
 
     def forward(self, w: Array) -> Array:
-        """Return the utilities of the items."""
+        """Return the utilities of the items, computed in the precision of X."""
         return np.asarray(self.X @ w.astype(self.X.dtype, copy=False), dtype=float)
 
     def adjoint(self, g: Array) -> Array:
-        """Return X' g."""
+        """Return X' g, computed in the precision of X."""
         return np.asarray(self.X.T @ g.astype(self.X.dtype, copy=False), dtype=float)
 
     def metric(self, w: Array) -> Array:
         """Return R w; here R = I."""
         return w
+
+    def squared_norm(self, w: Array) -> float:
+        """Return |w|^2."""
+        return float(w @ w)
+
+    def forward_exact(self, w: Array) -> Array:
+        """Return the utilities in float64, whatever the precision of X."""
+        if sparse.issparse(self.X) or self.X.dtype == np.float64:
+            return self.X @ w
+        starts = range(0, self.n_items, BLOCK)
+        return np.concatenate([self.X[i : i + BLOCK].astype(float) @ w for i in starts])
+
+    def adjoint_exact(self, g: Array) -> Array:
+        """Return X' g in float64, whatever the precision of X."""
+        if sparse.issparse(self.X) or self.X.dtype == np.float64:
+            return self.X.T @ g
+        starts = range(0, self.n_items, BLOCK)
+        return np.sum([self.X[i : i + BLOCK].astype(float).T @ g[i : i + BLOCK] for i in starts], axis=0)
+
+    @property
+    def _wide(self) -> bool:
+        """Whether X is sparse with more columns than rows: then its Gram matrix is the smaller thing."""
+        return sparse.issparse(self.X) and self.X.shape[1] > self.X.shape[0]
+
+    @cached_property
+    def _gram(self) -> KernelMap:
+        return KernelMap((self.X @ self.X.T).toarray().astype(float))
+
+    def features(self) -> Array:
+        """Return X in float64, or a factor of its Gram matrix where that is smaller."""
+        if self._wide:
+            return self._gram.features()
+        return np.asarray(self.X.toarray() if sparse.issparse(self.X) else self.X, dtype=float)
+
+    def from_features(self, w: Array) -> Array:
+        """Return the weights of the columns of X."""
+        return self.X.T @ self._gram.from_features(w) if self._wide else w
 
 
 @dataclass(frozen=True)
@@ -61,3 +102,36 @@ class KernelMap:
     def metric(self, w: Array) -> Array:
         """Return R w; here R = K."""
         return self.K @ w
+
+    def squared_norm(self, w: Array) -> float:
+        """Return w' K w, never below zero."""
+        return max(0.0, float(w @ (self.K @ w)))
+
+    def forward_exact(self, w: Array) -> Array:
+        """Return the utilities of the items."""
+        return self.K @ w
+
+    def adjoint_exact(self, g: Array) -> Array:
+        """Return the coefficients of sum_i g_i k(x_i, .): g itself."""
+        return g
+
+    @cached_property
+    def _cholesky(self) -> tuple[Array, NDArray[np.int64]]:
+        """Return L (n, r) in pivot order, and the pivots: K[piv][:, piv] = L L' to rounding."""
+        K = 0.5 * (self.K + self.K.T)
+        factor, pivots, rank, _ = lapack.dpstrf(K, lower=1)
+        return np.tril(factor)[:, :rank], pivots.astype(np.int64) - 1
+
+    def features(self) -> Array:
+        """Return a factor of K, by pivoted Cholesky: as many columns as K has rank."""
+        L, pivots = self._cholesky
+        F = np.empty_like(L)
+        F[pivots] = L
+        return F
+
+    def from_features(self, w: Array) -> Array:
+        """Return coefficients on the pivot items whose function has the coordinates w."""
+        L, pivots = self._cholesky
+        b = np.zeros(self.n_items)
+        b[pivots[: w.size]] = linalg.solve_triangular(L[: w.size], w, lower=True, trans="T")
+        return b

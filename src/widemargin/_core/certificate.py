@@ -1,0 +1,143 @@
+"""True bounds from any point: a primal value from weights and levels, a dual value from feasible multipliers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .comparisons import IntArray, Rows
+from .losses import Loss
+from .problem import Problem
+from .solution import Array
+
+FEASIBLE = 1e-10  # a hard constraint holds if its shortfall is below this share of the largest margin
+ROUNDING = 1e-12  # a shortfall below this is rounding: the point is stretched instead of paying C times it
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The best primal and dual points so far. They need not belong together."""
+
+    x: Array  # (w, b)
+    primal: float
+    a: Array
+    dual: float
+
+    @property
+    def gap(self) -> float:
+        """Return the relative gap; inf while one of the bounds is missing."""
+        if not np.isfinite(self.primal):
+            return float("inf")
+        return (self.primal - self.dual) / self.primal if self.primal > 0 else 0.0
+
+    def with_primal(self, x: Array, primal: float) -> Bounds:
+        """Return these bounds, or with the better primal point."""
+        return Bounds(x, primal, self.a, self.dual) if primal < self.primal else self
+
+    def with_dual(self, a: Array, dual: float) -> Bounds:
+        """Return these bounds, or with the better dual point."""
+        return Bounds(self.x, self.primal, a, dual) if dual > self.dual else self
+
+
+def primal_value(problem: Problem, x: Array) -> tuple[Array, float]:
+    """Return the point, stretched where a shortfall is only rounding, and its objective."""
+    w = x[: problem.p]
+    short = problem.margin - problem.design.dot(x)
+    if np.all(problem.margin > 0):
+        eta = float(np.max(short / problem.margin))
+        if 0.0 < eta < (1.0 if problem.hard else ROUNDING):
+            stretched = x / (1.0 - eta)
+            return stretched, 0.5 * float(stretched[: problem.p] @ stretched[: problem.p]) + _loss(
+                problem, np.zeros_like(short) if problem.hard else problem.margin - problem.design.dot(stretched)
+            )
+    return x, 0.5 * float(w @ w) + _loss(problem, short)
+
+
+def _loss(problem: Problem, short: Array) -> float:
+    if problem.hard:
+        return 0.0 if np.max(short, initial=0.0) <= FEASIBLE else float("inf")
+    xi = np.maximum(problem.slacks.worst(short), 0.0)
+    return float(problem.cost @ problem.loss.value(xi))
+
+
+def dual_value(problem: Problem, a: Array) -> tuple[Array, float]:
+    """Return the nearest feasible multipliers and their dual objective."""
+    a = _feasible(problem, np.maximum(a, 0.0))
+    w = problem.design.tdot(a)[: problem.p]
+    gain, norm = float(problem.margin @ a), float(w @ w)
+    if not (problem.hard or problem.loss.squared):
+        return a, gain - 0.5 * norm
+    curve = norm
+    if not problem.hard:
+        curve += float(np.sum(problem.slacks.total(a) ** 2 / (2.0 * problem.cost)))
+    t = max(0.0, gain / curve) if curve > 0 else 1.0  # the best multiple of a: no box stands in the way
+    return t * a, t * gain - 0.5 * t * t * curve
+
+
+def _feasible(problem: Problem, a: Array) -> Array:
+    """Put a into its box and onto E'a = 0, moving most what has most room."""
+    boxed = not (problem.hard or problem.loss.squared)
+    slacks = problem.slacks
+    if boxed:
+        a = a * slacks.spread(np.minimum(1.0, problem.cost / np.maximum(slacks.total(a), 1e-300)))
+    if problem.design.shape[1] == problem.p:
+        return a
+    e = level_columns(problem)[:, 0]
+    for _ in range(3):
+        room = np.maximum(np.minimum(a, problem.cost - a), 0.0) if boxed else a
+        curve = float(room @ e**2)
+        if curve > 0:
+            a = np.clip(a - room * e * (float(e @ a) / curve), 0.0, problem.cost if boxed else np.inf)
+    return _balanced(a, e)
+
+
+def _balanced(a: Array, e: Array) -> Array:
+    """Return a with e'a = 0 to rounding, by shrinking the heavier side."""
+    up, down = float(e[e > 0] @ a[e > 0]), -float(e[e < 0] @ a[e < 0])
+    if min(up, down) <= 0.0:
+        return np.zeros_like(a)
+    return np.where(e > 0, a * min(1.0, down / up), a * min(1.0, up / down))
+
+
+def level_columns(problem: Problem) -> Array:
+    """Return E: what the free levels add to each row."""
+    m, k = problem.design.shape
+    return np.column_stack([problem.design.dot(np.eye(k)[j]) for j in range(problem.p, k)]).reshape(m, -1)
+
+
+def infeasibility(problem: Problem, a: Array) -> float:
+    """Return |D'a| / m'a for balanced a >= 0: any feasible w has norm at least its inverse."""
+    a, _ = dual_value(problem, a)
+    gain = float(problem.margin @ a)
+    return float(np.linalg.norm(problem.design.tdot(a)[: problem.p])) / gain if gain > 0 else float("inf")
+
+
+def cancelled(problem: Problem, a: Array) -> bool:
+    """Whether the multipliers cancel to the last digits: then w = D'a = 0 is the optimum, not a small model."""
+    w = problem.design.tdot(a)[: problem.p]
+    return float(np.linalg.norm(w)) <= 1e-7 * float(a @ problem.design.row_norms())
+
+
+def loss_value(rows: Rows, z: Array, levels: Array, C: float, loss: Loss) -> float:
+    """Return C * sum of weighted losses at differences z, in the user's scale; the rows' constant included."""
+    short = rows.margin - z - rows.E @ levels
+    if np.isinf(C):
+        return 0.0 if np.max(short, initial=0.0) <= 1e-6 * np.max(np.abs(rows.margin), initial=0.0) else C
+    worst = short if rows.task is None else np.maximum.reduceat(short, _starts(rows.task))
+    return C * (float(rows.weight @ loss.value(worst)) + rows.constant)
+
+
+def dual_objective(rows: Rows, a: Array, squared_norm: float, C: float, loss: Loss) -> float:
+    """Return the dual value of feasible multipliers in the user's scale."""
+    value = float(rows.margin @ a) - 0.5 * squared_norm
+    if np.isinf(C):
+        return value
+    if loss.squared:
+        total = a if rows.task is None else np.add.reduceat(a, _starts(rows.task))
+        value -= float(np.sum(total**2 / (4.0 * C * rows.weight)))
+    return value + C * rows.constant
+
+
+def _starts(task: IntArray) -> IntArray:
+    return np.flatnonzero(np.concatenate([[True], task[1:] != task[:-1]]))

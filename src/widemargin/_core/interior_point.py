@@ -1,0 +1,369 @@
+"""Primal-dual interior point for explicit rows (Mehrotra's predictor-corrector), exact to rounding.
+
+Problem (scaled, see `problem`): min 1/2 |w|^2 + sum cost * loss(xi), B (w, b) + xi[task] - s = margin, s, xi >= 0.
+Optimality: w = D'a, E'a = 0, S'a + beta = cost, a s = 0, xi beta = 0.
+Steps: scale; a start on the central path's side of large C; predictor and corrector with one Cholesky of
+p + q dimensions; true bounds at every iteration; a polish on the active set.
+Stops: at the relative duality gap `tol`; where steps die of rounding, the honest gap is returned.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+from scipy import linalg
+
+from . import rules
+from .certificate import (
+    Bounds,
+    cancelled,
+    dual_objective,
+    dual_value,
+    infeasibility,
+    level_columns,
+    loss_value,
+    primal_value,
+)
+from .comparisons import Rows
+from .losses import Loss
+from .polish import polished
+from .problem import Problem, scaled_problem
+from .solution import Array, Solution, Status, relative_gap
+
+NO_MARGIN = 1e-9  # hard margins below this share of the data radius are refused
+EXACT = 1e-13  # what small problems are solved to, whatever tol: it costs two or three iterations
+SMALL = 2_000_000  # rows x features that count as small
+
+
+class Map(Protocol):
+    """What the interior point asks of a map."""
+
+    def features(self) -> Array:
+        """Return F (n_items, p) with F F' the Gram matrix of the items."""
+
+    def from_features(self, w: Array) -> Array:
+        """Return the map's weights for w in the coordinates of F."""
+
+    def adjoint_exact(self, g: Array) -> Array:
+        """Return the map's weights of the function sum_i g_i k(x_i, .), in float64."""
+
+    def forward_exact(self, w: Array) -> Array:
+        """Return the utilities in float64."""
+
+    def squared_norm(self, w: Array) -> float:
+        """Return <w, R w>."""
+
+
+@dataclass(frozen=True)
+class State:
+    """An interior point: x = (w, b), slacks xi of tasks, surplus s and multipliers a of rows, beta of slacks."""
+
+    x: Array
+    xi: Array
+    s: Array
+    a: Array
+    beta: Array
+
+
+def interior_point(rows: Rows, map_: Map, C: float, loss: Loss, *, tol: float, max_iter: int) -> Solution:
+    """Minimise 1/2 |w|^2 + C * sum of losses over explicit rows; `C=inf` forbids slacks."""
+    problem = scaled_problem(rows, map_.features(), C, loss)
+    if problem is None or _zero_is_free(problem):
+        return _constant(rows, map_, C, loss)
+    small = problem.design.shape[0] * problem.design.shape[1] <= SMALL
+    bounds, state, n_iter, status = _iterate(problem, min(tol, EXACT) if small else tol, max_iter)
+    if status is Status.INFEASIBLE:
+        return _infeasible(map_, rows, n_iter)
+    if small and bounds.gap > 0:
+        bounds = polished(problem, bounds, state.a, state.s)
+    return _finish(rows, map_, C, problem, bounds, tol, n_iter, status)
+
+
+def _iterate(problem: Problem, goal: float, max_iter: int) -> tuple[Bounds, State, int, Status]:
+    """Run predictor-corrector steps until the gap, the steps or the patience end."""
+    state = _start(problem)
+    bounds = Bounds(state.x, float("inf"), state.a, 0.0)
+    for k in range(1, max_iter + 1):
+        try:
+            system = _System(problem, state)
+            state, step = system.advance()
+        except FloatingPointError:
+            return bounds, state, k, Status.STALLED if np.isfinite(bounds.primal) else Status.NOT_FINITE
+        bounds = _tightened(problem, bounds, state)
+        if bounds.gap <= goal:
+            return bounds, state, k, Status.CONVERGED
+        if problem.hard and infeasibility(problem, state.a) < NO_MARGIN:
+            return bounds, state, k, Status.INFEASIBLE
+        if step < 1e-12 or system.mu <= 1e-30:
+            return bounds, state, k, Status.STALLED
+    return bounds, state, max_iter, Status.MAX_ITER
+
+
+def _tightened(problem: Problem, bounds: Bounds, state: State) -> Bounds:
+    """Try the iterate and its dual image (D'a, b) as primal points, its multipliers as dual point."""
+    a, dual = dual_value(problem, state.a)
+    bounds = bounds.with_dual(a, dual)
+    image = np.concatenate([problem.design.tdot(a)[: problem.p], state.x[problem.p :]])
+    for x in (state.x, image):
+        bounds = bounds.with_primal(*primal_value(problem, x))
+    return bounds
+
+
+def _start(problem: Problem) -> State:
+    """Return a start with large multipliers: from small ones C = 1e6 needs four times the iterations."""
+    m, k = problem.design.shape
+    slacks, cost = problem.slacks, problem.cost
+    if problem.hard:
+        a = np.full(m, 1.0 / np.sqrt(m))
+        x = np.concatenate([problem.design.tdot(a)[: problem.p], np.zeros(k - problem.p)])
+        return State(x, np.zeros(slacks.n), np.ones(m), a, np.zeros(slacks.n))
+    xi = 1.0 + np.maximum(slacks.worst(problem.margin), 0.0)
+    s = slacks.spread(xi) - problem.margin
+    share = slacks.spread(cost / slacks.size())
+    if problem.loss.squared:
+        return State(np.zeros(k), xi, s, 2.0 * share * slacks.spread(xi), np.zeros(slacks.n))
+    return State(np.zeros(k), xi, s, 0.5 * share, 0.5 * cost)
+
+
+class _System:
+    """One iteration's Newton system: residuals and factor shared by predictor and corrector."""
+
+    def __init__(self, problem: Problem, state: State) -> None:
+        self.problem, self.state = problem, state
+        slacks, p = problem.slacks, problem.p
+        self.boxed = not (problem.hard or problem.loss.squared)
+        image = problem.design.tdot(state.a)
+        self.r_x = image - np.concatenate([state.x[:p], np.zeros(image.size - p)])
+        self.r_row = problem.margin - problem.design.dot(state.x) - slacks.spread(state.xi) + state.s
+        self.r_box = problem.cost - slacks.total(state.a) - state.beta if self.boxed else np.zeros(slacks.n)
+        self.mu = self._mu(state)
+        self.block = (_OwnBlock if slacks.task is None else _SharedBlock)(problem, state)
+        self.solve = _Factor(problem, self.block)
+
+    def advance(self) -> tuple[State, float]:
+        """Return the next state and the step length taken."""
+        state = self.state
+        affine = self._direction(-state.s * state.a, -state.xi * state.beta)
+        alpha = _longest(state, affine)
+        sigma = (self._mu(_moved(state, affine, alpha)) / self.mu) ** 3
+        target = sigma * self.mu
+        step = self._direction(
+            target - state.s * state.a - affine.a * affine.s, target - state.xi * state.beta - affine.xi * affine.beta
+        )
+        alpha = min(1.0, 0.995 * _longest(state, step))
+        moved = _moved(state, step, alpha)
+        if self.problem.loss.squared and not self.problem.hard:
+            moved = replace(moved, xi=self.problem.slacks.total(moved.a) / (2.0 * self.problem.cost))
+        return moved, alpha
+
+    def _mu(self, state: State) -> float:
+        total = float(state.s @ state.a) + float(state.xi @ state.beta)
+        return total / (state.s.size + (state.xi.size if self.boxed else 0))
+
+    def _direction(self, c_row: Array, c_box: Array) -> State:
+        """Return the Newton direction for the complementarity targets."""
+        problem, state = self.problem, self.state
+        shift = (c_box - state.xi * self.r_box) / state.beta if self.boxed else np.zeros(problem.slacks.n)
+        rho = self.r_row - problem.slacks.spread(shift) + c_row / state.a
+        rhs = problem.design.tdot(self.block.apply(rho)) + self.r_x
+        dx = self.solve(rhs)
+        da = self.block.apply(rho - problem.design.dot(dx))
+        ds = (c_row - state.s * da) / state.a
+        free = self.r_row + c_row / state.a - problem.design.dot(dx)
+        dxi, dbeta = self.block.slack_step(da, free, self.r_box, c_box)
+        return State(dx, dxi, ds, da, dbeta)
+
+
+class _OwnBlock:
+    """T^-1 where each row has its own slack: a diagonal."""
+
+    def __init__(self, problem: Problem, state: State) -> None:
+        self.boxed = not (problem.hard or problem.loss.squared)
+        self.state = state
+        self.theta = _theta(problem, state)
+        self.omega = 1.0 / (state.s / state.a + self.theta)
+
+    def apply(self, v: Array) -> Array:
+        """Return T^-1 v."""
+        return self.omega * v
+
+    def gram(self, problem: Problem) -> Array:
+        """Return B' T^-1 B."""
+        return problem.design.gram(self.omega)
+
+    def slack_step(self, da: Array, free: Array, r_box: Array, c_box: Array) -> tuple[Array, Array]:  # noqa: ARG002
+        """Return the steps of xi and beta."""
+        if not self.boxed:
+            return self.theta * da, np.zeros_like(da)
+        dbeta = r_box - da
+        return (c_box - self.state.xi * dbeta) / self.state.beta, dbeta
+
+
+class _SharedBlock:
+    """T^-1 where the rows of a task share a slack: diagonal plus one rank per task, without cancellation.
+
+    With A = a/s, sigma = sum A and v the A-mean of a task's rows,
+    B'T^-1 B = sum A (B - v)(B - v)' + sum_t sigma / (1 + theta sigma) v v'.
+    """
+
+    def __init__(self, problem: Problem, state: State) -> None:
+        self.boxed = not problem.loss.squared
+        self.slacks, self.state = problem.slacks, state
+        self.A = state.a / state.s
+        self.sigma = self.slacks.total(self.A)
+        self.theta = _theta(problem, state)
+        self.loaded = self.theta * self.sigma > 1.0  # the slack, not the surplus, gives way
+        largest = self.slacks.spread(self.slacks.worst(self.A))
+        self.is_top = np.zeros(self.A.size, bool)
+        tops = np.flatnonzero(self.A == largest)
+        first = np.unique(self.slacks.task[tops], return_index=True)[1]  # type: ignore[index]
+        self.is_top[tops[first]] = True
+
+    def apply(self, v: Array) -> Array:
+        """Return T^-1 v; in a loaded task the largest row is what the others leave of the total."""
+        total = self.slacks.total(self.A * v) / (1.0 + self.theta * self.sigma)
+        out = self.A * (v - self.slacks.spread(self.theta * total))
+        others = self.slacks.total(np.where(self.is_top, 0.0, out))
+        rest = self.slacks.spread(total - others)
+        return np.where(self.is_top & self.slacks.spread(self.loaded), rest, out)
+
+    def gram(self, problem: Problem) -> Array:
+        """Return B' T^-1 B."""
+        B = problem.design.rows(np.ones(self.A.size, bool))
+        mean = np.add.reduceat(self.A[:, None] * B, self.slacks.start, axis=0) / self.sigma[:, None]
+        spread = np.sqrt(self.A)[:, None] * (B - mean[self.slacks.task])
+        shared = np.sqrt(self.sigma / (1.0 + self.theta * self.sigma))[:, None] * mean
+        return spread.T @ spread + shared.T @ shared
+
+    def slack_step(self, da: Array, free: Array, r_box: Array, c_box: Array) -> tuple[Array, Array]:
+        """Return the steps of xi and beta, each from the side that carries its digits."""
+        if not self.boxed:
+            return self.theta * self.slacks.total(da), np.zeros_like(r_box)
+        xi, beta = self.state.xi, self.state.beta
+        dxi = (self.slacks.total(self.A * free) - r_box + c_box / xi) / (self.sigma + beta / xi)
+        return dxi, np.where(self.loaded, (c_box - beta * dxi) / xi, r_box - self.slacks.total(da))
+
+
+def _theta(problem: Problem, state: State) -> Array:
+    """Return how far a slack gives way per unit of its multiplier."""
+    if problem.hard:
+        return np.zeros(problem.slacks.n)
+    return 1.0 / (2.0 * problem.cost) if problem.loss.squared else state.xi / state.beta
+
+
+class _Factor:
+    """Cholesky of diag(I, 0) + B'T^-1 B, scaled to unit diagonal, with refinement by the operator."""
+
+    def __init__(self, problem: Problem, block: _OwnBlock | _SharedBlock) -> None:
+        self.problem, self.block = problem, block
+        matrix = block.gram(problem)
+        self.identity = np.concatenate([np.ones(problem.p), np.zeros(matrix.shape[0] - problem.p)])
+        matrix[np.diag_indices_from(matrix)] += self.identity
+        self.scale = 1.0 / np.sqrt(np.maximum(np.diag(matrix), 1e-300))
+        self.factor = _cholesky(matrix * self.scale[:, None] * self.scale)
+
+    def __call__(self, rhs: Array) -> Array:
+        """Return the solution after two refinements."""
+        x = self._apply(rhs)
+        for _ in range(2):
+            product = self.problem.design.tdot(self.block.apply(self.problem.design.dot(x)))
+            x = x + self._apply(rhs - self.identity * x - product)
+        return x
+
+    def _apply(self, rhs: Array) -> Array:
+        return self.scale * linalg.cho_solve(self.factor, self.scale * rhs, check_finite=False)
+
+
+def _cholesky(matrix: Array) -> tuple[Array, bool]:
+    """Factor a unit-diagonal matrix, adding no more to its diagonal than it takes."""
+    jitter = 1e-15
+    while jitter < 1.0:
+        try:
+            shifted = matrix + jitter * np.eye(matrix.shape[0])
+            return linalg.cho_factor(shifted, lower=True, check_finite=False)
+        except linalg.LinAlgError:
+            jitter *= 30.0
+    raise FloatingPointError("the Newton system is not finite")
+
+
+def _longest(state: State, step: State) -> float:
+    """Return the largest step (at most 1) that keeps everything non-negative."""
+    longest = 1.0
+    for v, dv in ((state.s, step.s), (state.a, step.a), (state.xi, step.xi), (state.beta, step.beta)):
+        down = dv < 0
+        if np.any(down):
+            longest = min(longest, float(np.min(-v[down] / dv[down])))
+    return longest
+
+
+def _moved(state: State, step: State, alpha: float) -> State:
+    return State(
+        state.x + alpha * step.x,
+        state.xi + alpha * step.xi,
+        state.s + alpha * step.s,
+        state.a + alpha * step.a,
+        state.beta + alpha * step.beta,
+    )
+
+
+def _zero_is_free(problem: Problem) -> bool:
+    """Whether w = 0 with some level meets every margin."""
+    if problem.design.shape[1] == problem.p:
+        return bool(np.all(problem.margin <= 0))
+    e = level_columns(problem)[:, 0]
+    low = np.max((problem.margin / e)[e > 0], initial=-np.inf)
+    high = np.min((problem.margin / e)[e < 0], initial=np.inf)
+    return bool(low <= high)
+
+
+def _constant(rows: Rows, map_: Map, C: float, loss: Loss) -> Solution:
+    """Return w = 0 with its best level: nothing distinguishes the items, or nothing needs to."""
+    weights = map_.from_features(np.zeros(map_.features().shape[1]))
+    zero = np.zeros(rows.D.shape[0])
+    levels = rules.best_levels(rows, zero, C, loss)
+    value = loss_value(rows, zero, levels, C, loss)
+    status = Status.CONVERGED if np.isfinite(value) else Status.INFEASIBLE
+    return Solution(weights, np.zeros(rows.D.shape[1]), levels, value, value, 1, status)
+
+
+def _infeasible(map_: Map, rows: Rows, n_iter: int) -> Solution:
+    weights = map_.from_features(np.zeros(map_.features().shape[1]))
+    inf = float("inf")
+    zero = np.zeros(rows.D.shape[1])
+    return Solution(weights, zero, np.zeros(rows.E.shape[1]), inf, inf, n_iter, Status.INFEASIBLE)
+
+
+def _finish(
+    rows: Rows, map_: Map, C: float, problem: Problem, bounds: Bounds, tol: float, n_iter: int, status: Status
+) -> Solution:
+    """Return to the user's scale; recompute the objective and the bound there, from the map itself."""
+    a = problem.pull * bounds.a
+    coefficients = rows.D.T @ a
+    image = map_.adjoint_exact(coefficients)
+    dual = dual_objective(rows, a, map_.squared_norm(image), C, problem.loss)
+    candidates = [image, map_.from_features(problem.feature_weights(bounds.x[: problem.p]))]
+    levels = problem.levels(bounds.x[problem.p :])
+    points = [_point(rows, map_, w, levels, C, problem.loss) for w in candidates]
+    if cancelled(problem, bounds.a):
+        zero = _point(rows, map_, np.zeros_like(image), levels, C, problem.loss)
+        if relative_gap(zero[1], dual) <= max(tol, 1e-9):
+            candidates, points, coefficients = [np.zeros_like(image)], [zero], np.zeros_like(coefficients)
+    best = min(value for _, value in points)
+    # the image of the multipliers is sparse over the items: it wins unless the other is visibly better
+    pick = next(i for i, (_, value) in enumerate(points) if value <= best * (1 + 1e-12))
+    levels, value = points[pick]
+    if relative_gap(value, dual) <= tol:
+        status = Status.CONVERGED
+    elif status is Status.CONVERGED:
+        status = Status.STALLED
+    return Solution(candidates[pick], coefficients, levels, value, dual, n_iter, status)
+
+
+def _point(rows: Rows, map_: Map, w: Array, levels: Array, C: float, loss: Loss) -> tuple[Array, float]:
+    """Return the best levels for w, and the objective."""
+    z = rows.D @ map_.forward_exact(w)
+    norm = 0.5 * map_.squared_norm(w)
+    best = min((rules.best_levels(rows, z, C, loss), levels), key=lambda b: loss_value(rows, z, b, C, loss))
+    return best, norm + loss_value(rows, z, best, C, loss)

@@ -1,0 +1,252 @@
+"""The explicit problem in feature space, scaled so that rows have norm at most 1 and margins at most 1.
+
+    min  1/2 |w|^2 + sum_t cost_t * loss(xi_t)    s.t.  B (w, b) + xi[task] >= margin,  xi >= 0
+
+B = [D F, E]: differences of features, then the free levels. Scaling is by one number for all columns (another
+scale per column would be another regulariser), so that `cost` is the only measure of a large C.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg, sparse
+from scipy.sparse import csgraph
+
+from .comparisons import IntArray, Rows
+from .losses import Loss
+from .solution import Array
+
+DENSE_ENTRIES = 8_000_000  # rows x features written out below this (64 MB); else only per-item products
+
+
+class Design(Protocol):
+    """The matrix B, by its products."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Return (rows, features and levels)."""
+
+    def dot(self, x: Array) -> Array:
+        """Return B x."""
+
+    def tdot(self, a: Array) -> Array:
+        """Return B' a."""
+
+    def gram(self, omega: Array) -> Array:
+        """Return B' diag(omega) B."""
+
+    def row_norms(self) -> Array:
+        """Return the norm of each row's feature part."""
+
+    def shrunk(self, length: float) -> Design:
+        """Return B with its feature part divided by `length`."""
+
+    def rows(self, keep: NDArray[np.bool_]) -> Array:
+        """Return the chosen rows of B, written out."""
+
+
+@dataclass(frozen=True)
+class DenseDesign:
+    """B written out: the most accurate form."""
+
+    B: Array  # (m, p + q), Fortran order: the Gram product runs on columns
+    p: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Return (rows, features and levels)."""
+        return self.B.shape
+
+    def dot(self, x: Array) -> Array:
+        """Return B x."""
+        return self.B @ x
+
+    def tdot(self, a: Array) -> Array:
+        """Return B' a."""
+        return self.B.T @ a
+
+    def gram(self, omega: Array) -> Array:
+        """Return B' diag(omega) B."""
+        root = np.sqrt(omega)[:, None] * self.B
+        return root.T @ root
+
+    def row_norms(self) -> Array:
+        """Return the norm of each row's feature part."""
+        return np.linalg.norm(self.B[:, : self.p], axis=1)
+
+    def shrunk(self, length: float) -> Design:
+        """Return B with its feature part divided by `length`."""
+        return DenseDesign(np.asfortranarray(np.hstack([self.B[:, : self.p] / length, self.B[:, self.p :]])), self.p)
+
+    def rows(self, keep: NDArray[np.bool_]) -> Array:
+        """Return the chosen rows of B, written out."""
+        return self.B[keep]
+
+
+@dataclass(frozen=True)
+class ItemDesign:
+    """B = [D F, E] kept as its factors: many rows over few items.
+
+    The Gram matrix is F' (D' Omega D) F, a Laplacian over items: nothing of size rows x features is formed.
+    """
+
+    D: sparse.csr_array
+    E: Array
+    F: Array
+    scale: float = 1.0
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Return (rows, features and levels)."""
+        return self.D.shape[0], self.F.shape[1] + self.E.shape[1]
+
+    def dot(self, x: Array) -> Array:
+        """Return B x."""
+        p = self.F.shape[1]
+        return self.D @ (self.F @ (x[:p] / self.scale)) + self.E @ x[p:]
+
+    def tdot(self, a: Array) -> Array:
+        """Return B' a."""
+        return np.concatenate([self.F.T @ (self.D.T @ a) / self.scale, self.E.T @ a])
+
+    def gram(self, omega: Array) -> Array:
+        """Return B' diag(omega) B."""
+        weighted = self.D.multiply(omega[:, None]).tocsr()
+        laplacian = self.D.T @ weighted
+        corner = self.F.T @ (laplacian @ self.F) / self.scale**2
+        side = self.F.T @ (weighted.T @ self.E) / self.scale
+        return np.block([[corner, side], [side.T, self.E.T @ (omega[:, None] * self.E)]])
+
+    def row_norms(self) -> Array:
+        """Return the norm of each row's feature part."""
+        block = max(1, DENSE_ENTRIES // max(1, self.F.shape[1]))
+        starts = range(0, self.D.shape[0], block)
+        parts = [np.linalg.norm(self.D[i : i + block] @ self.F, axis=1) for i in starts]
+        return np.concatenate(parts) / self.scale
+
+    def shrunk(self, length: float) -> Design:
+        """Return B with its feature part divided by `length`."""
+        return ItemDesign(self.D, self.E, self.F, self.scale * length)
+
+    def rows(self, keep: NDArray[np.bool_]) -> Array:
+        """Return the chosen rows of B, written out."""
+        return np.hstack([self.D[keep] @ self.F / self.scale, self.E[keep]])
+
+
+@dataclass(frozen=True)
+class Slacks:
+    """Which rows share a slack. Rows of one task are contiguous; without tasks each row has its own."""
+
+    n: int
+    task: IntArray | None
+    start: IntArray | None
+
+    def spread(self, v: Array) -> Array:
+        """Return each row's task's value."""
+        return v if self.task is None else v[self.task]
+
+    def total(self, v: Array) -> Array:
+        """Return the sum over the rows of each task."""
+        return v if self.start is None else np.add.reduceat(v, self.start)
+
+    def worst(self, v: Array) -> Array:
+        """Return the maximum over the rows of each task."""
+        return v if self.start is None else np.maximum.reduceat(v, self.start)
+
+    def size(self) -> Array:
+        """Return the number of rows of each task."""
+        return np.ones(self.n) if self.task is None else np.bincount(self.task, minlength=self.n).astype(float)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The scaled problem, and the way back: w = stretch * F-coordinates, b = b0 + height * b~, a = pull * a~."""
+
+    design: Design
+    p: int
+    margin: Array
+    cost: Array  # per slack; inf: hard
+    slacks: Slacks
+    loss: Loss
+    basis: Array | None  # (features, p): w in feature space is basis @ w~; None: the identity
+    stretch: float
+    height: float
+    b0: Array
+
+    @property
+    def hard(self) -> bool:
+        """Whether slacks are forbidden."""
+        return bool(np.isinf(self.cost[0]))
+
+    @property
+    def pull(self) -> float:
+        """Return the factor from scaled to original dual variables."""
+        return self.stretch**2 / self.height
+
+    def feature_weights(self, w: Array) -> Array:
+        """Return the weights in the coordinates of the map's features."""
+        return self.stretch * (w if self.basis is None else self.basis @ w)
+
+    def levels(self, b: Array) -> Array:
+        """Return the levels in the original scale."""
+        return self.b0 + self.height * b
+
+
+def scaled_problem(rows: Rows, F: Array, C: float, loss: Loss) -> Problem | None:
+    """Build the scaled problem; None where every row's difference or every margin is zero."""
+    b0 = _level_shift(rows)
+    margin = rows.margin - rows.E @ b0
+    height = float(np.max(np.abs(margin), initial=0.0))
+    design, basis = _design(rows, F)
+    length = float(np.max(design.row_norms(), initial=0.0))
+    if height == 0.0 or length == 0.0:
+        return None
+    task, weight = (None, np.ones(margin.size)) if np.isinf(C) else (rows.task, rows.weight)
+    start = None if task is None else np.flatnonzero(np.concatenate([[True], task[1:] != task[:-1]]))
+    cost = weight * C * (length**2 if loss.squared else length**2 / height)
+    return Problem(
+        design=design.shrunk(length),
+        p=design.shape[1] - rows.E.shape[1],
+        margin=margin / height,
+        cost=cost,
+        slacks=Slacks(weight.size, task, start),
+        loss=loss,
+        basis=basis,
+        stretch=height / length,
+        height=height,
+        b0=b0,
+    )
+
+
+def _level_shift(rows: Rows) -> Array:
+    """Return levels that make the largest |margin| small: the mid-range of the targets of a regression."""
+    if rows.E.shape[1] != 1:
+        return np.zeros(rows.E.shape[1])
+    targets = rows.margin / rows.E[:, 0]
+    return np.array([0.5 * (targets.max() + targets.min())])
+
+
+def _design(rows: Rows, F: Array) -> tuple[DenseDesign | ItemDesign, Array | None]:
+    """Write B out where it is small; with fewer rows than features turn to the rows' own span."""
+    m, p = rows.D.shape[0], F.shape[1]
+    if m * p > DENSE_ENTRIES and m > p and rows.task is None:
+        return ItemDesign(rows.D, rows.E, _grounded(rows, F)), None
+    B, basis = rows.D @ F, None
+    if m < p:
+        basis, upper = linalg.qr(B.T, mode="economic")
+        B = upper.T
+    return DenseDesign(np.asfortranarray(np.hstack([B, rows.E])), B.shape[1]), basis
+
+
+def _grounded(rows: Rows, F: Array) -> Array:
+    """Subtract from each connected set of compared items its mean: differences keep their digits."""
+    if np.any(rows.D.sum(axis=1) != 0):
+        return F
+    _, label = csgraph.connected_components(abs(rows.D).T @ abs(rows.D), directed=False)
+    count = np.bincount(label)
+    member = sparse.csr_array((1.0 / count[label], (label, np.arange(label.size))))
+    return F - (member @ F)[label]

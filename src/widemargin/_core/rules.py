@@ -1,0 +1,163 @@
+"""Decisions from utilities: levels, thresholds, labels, ties, the best of a set. Pure functions."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .comparisons import IntArray, Rows
+from .losses import Loss
+from .solution import Array
+
+FLAT = 1e-7  # a slope below this share of the total weight is zero: the optimal levels form an interval
+ON_MARGIN = 1e-6  # utilities are trusted to this when a margin of 1 is tested
+
+
+def best_levels(rows: Rows, z: Array, C: float, loss: Loss) -> Array:
+    """Return the level that is best for the differences z: the middle of the optimal interval."""
+    if rows.E.shape[1] == 0:
+        return np.zeros(0)
+    e = rows.E[:, 0]
+    target = (rows.margin - z) / e
+    if np.isinf(C) or loss.squared:
+        weight = np.ones(z.size) if np.isinf(C) else rows.weight * e**2
+        low, high = _squared_interval(target, e, weight)
+    else:
+        low, high = level_interval(target, e, rows.weight * np.abs(e))
+    return np.array([_middle(low, high)])
+
+
+def level_interval(target: Array, e: Array, weight: Array) -> tuple[float, float]:
+    """Return the minimisers b of sum_{e>0} weight (target - b)_+ + sum_{e<0} weight (b - target)_+."""
+    order = np.argsort(target, kind="stable")
+    t = target[order]
+    slope = np.cumsum(weight[order]) - float(np.sum(weight[e > 0]))
+    bounds = np.concatenate([[-np.inf], t, [np.inf]])
+    slope = np.concatenate([[-float(np.sum(weight[e > 0]))], slope])
+    k = int(np.argmax(slope >= -FLAT * float(np.sum(weight))))
+    flat = abs(slope[k]) <= FLAT * float(np.sum(weight))
+    return float(bounds[k]), float(bounds[k + 1]) if flat else float(bounds[k])
+
+
+def _squared_interval(target: Array, e: Array, weight: Array) -> tuple[float, float]:
+    """Return the minimisers of the squared version; where no loss remains, the whole interval."""
+    low, high = np.max(target[e > 0], initial=-np.inf), np.min(target[e < 0], initial=np.inf)
+    if low <= high:
+        return float(low), float(high)
+    order = np.argsort(target, kind="stable")
+    t, c, below = target[order], weight[order], (e < 0)[order]
+    n_left, s_left = np.cumsum(c * below), np.cumsum(c * below * t)  # e < 0 rows left of b pull down
+    n_right = np.sum(c * ~below) - np.cumsum(c * ~below)  # e > 0 rows right of b pull up
+    s_right = np.sum(c * ~below * t) - np.cumsum(c * ~below * t)
+    derivative = n_left * t - s_left - (s_right - n_right * t)
+    k = max(int(np.argmax(derivative >= 0)) - 1, 0)
+    b = (s_left[k] + s_right[k]) / (n_left[k] + n_right[k])
+    return float(b), float(b)
+
+
+def _middle(low: float, high: float) -> float:
+    """Return the midpoint, or the finite end."""
+    if np.isinf(low) or np.isinf(high):
+        return high if np.isinf(low) and np.isfinite(high) else low if np.isfinite(low) else 0.0
+    return 0.5 * (low + high)
+
+
+def thresholds(u: Array, level: IntArray, weight: Array, n_levels: int, *, closest_pair: bool) -> Array:
+    """Return n_levels - 1 monotone cuts between the levels 0 .. n_levels - 1: 000 (12), or the fewest errors."""
+    cuts = np.empty(n_levels - 1)
+    for k in range(n_levels - 1):
+        cut = _closest_pair(u[level == k], u[level == k + 1]) if closest_pair else None
+        cuts[k] = _fewest_errors(u, level <= k, weight) if cut is None else cut
+    return pooled(cuts)
+
+
+def _closest_pair(lower: Array, upper: Array) -> float | None:
+    """Return the middle between the closest objects of two neighbouring ranks with margin at least 1.
+
+    Among pairs within 1e-6 of the smallest difference: the middle between the lowest and the highest midpoint.
+    """
+    lower, upper = np.sort(lower), np.sort(upper)
+    first = np.searchsorted(upper, lower + 1.0 - ON_MARGIN)
+    ok = first < upper.size
+    if not np.any(ok):
+        return None
+    a, first = lower[ok], first[ok]
+    difference = upper[first] - a
+    smallest = np.min(difference)
+    last = np.searchsorted(upper, a + smallest + ON_MARGIN, side="right") - 1
+    near = last >= first
+    midpoints = np.concatenate([a[near] + upper[first[near]], a[near] + upper[last[near]]]) / 2.0
+    return float(0.5 * (midpoints.min() + midpoints.max()))
+
+
+def _fewest_errors(u: Array, is_low: NDArray[np.bool_], weight: Array) -> float:
+    """Return the middle of the lowest interval of cuts with the least weight of misplaced items."""
+    order = np.argsort(u, kind="stable")
+    v, change = u[order], np.where(is_low, -weight, weight)[order]
+    last = np.append(v[1:] != v[:-1], True)  # a cut at v keeps all items with u <= v below it
+    errors = np.concatenate([[weight[is_low].sum()], (weight[is_low].sum() + np.cumsum(change))[last]])
+    edges = np.concatenate([[-np.inf], v[last], [np.inf]])
+    k = int(np.argmin(np.round(errors / max(weight.sum(), 1e-300), 12)))
+    return _middle(float(edges[k]), float(edges[k + 1]))
+
+
+def pooled(cuts: Array) -> Array:
+    """Return the nearest non-decreasing sequence, by pooling adjacent violators."""
+    means: list[float] = []
+    sizes: list[int] = []
+    for cut in cuts:
+        means.append(float(cut))
+        sizes.append(1)
+        while len(means) > 1 and means[-2] > means[-1]:
+            total = sizes[-2] + sizes[-1]
+            means[-2:] = [(sizes[-2] * means[-2] + sizes[-1] * means[-1]) / total]
+            sizes[-2:] = [total]
+    return np.repeat(means, sizes)
+
+
+def by_thresholds(u: Array, cuts: Array) -> IntArray:
+    """Return the level k with cuts[k - 1] < u <= cuts[k]."""
+    return np.searchsorted(cuts, u, side="left").astype(np.int64)
+
+
+def tie_threshold(s: Array, y: IntArray, weight: Array) -> float:
+    """Return the exact best tau of 002 (6): predict 0 iff |s| <= tau; the middle of the lowest optimal interval."""
+    right = np.where(y == 0, weight, np.where(np.sign(s) == y, -weight, 0.0))  # gain of calling a tie
+    size = np.abs(s)
+    order = np.argsort(size, kind="stable")
+    v = size[order]
+    last = np.append(v[1:] != v[:-1], True)
+    gain = np.concatenate([[0.0], np.cumsum(right[order])[last]])
+    edges = np.concatenate([[-np.inf], v[last], [np.inf]])
+    if v[0] == 0.0:  # tau >= 0 always calls s = 0 a tie
+        gain, edges = gain[1:], edges[1:]
+    else:
+        edges[0] = 0.0
+    k = int(np.argmax(np.round(gain / max(weight.sum(), 1e-300), 12)))
+    return _middle(float(edges[k]), float(edges[k + 1]))
+
+
+def tie_zone(s: Array, tau: float) -> IntArray:
+    """Return +1, 0, -1: 0 iff |s| <= tau, 002 (4)."""
+    return np.where(np.abs(s) <= tau, 0, np.sign(s)).astype(np.int64)
+
+
+def argmax_in_groups(u: Array, group: IntArray) -> IntArray:
+    """Return for each group code the position of its largest u; ties go to the first row."""
+    order = np.lexsort((np.arange(u.size), -u, group))
+    first = np.concatenate([[True], group[order][1:] != group[order][:-1]])
+    return order[first].astype(np.int64)
+
+
+def rank_in_groups(u: Array, group: IntArray) -> IntArray:
+    """Return 1 for the best of each group; equal utilities share the smallest rank."""
+    order = np.lexsort((-u, group))
+    g, v = group[order], u[order]
+    position = np.arange(u.size)
+    new_group = np.concatenate([[True], g[1:] != g[:-1]])
+    new_value = new_group | np.concatenate([[True], v[1:] != v[:-1]])
+    start = np.maximum.accumulate(np.where(new_group, position, 0))
+    value_start = np.maximum.accumulate(np.where(new_value, position, 0))
+    rank = np.empty(u.size, dtype=np.int64)
+    rank[order] = value_start - start + 1
+    return rank
