@@ -1,7 +1,7 @@
 """Small seeded data of every kind that the estimators take, with the weights that made it.
 
-`gap=0` gives noisy data that no linear utility explains; `gap>0` leaves the noise out and moves levels apart along the
-true weights, so that a linear utility separates them with room to spare (hard margins exist).
+`gap=0` gives noisy data that no linear utility explains; `gap>0` leaves the noise out and moves levels apart
+along the true weights, so that a linear utility separates them with room to spare (hard margins exist).
 """
 
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ def _spread(X, w, level, gap):
 
 
 def graded_queries(seed=0, *, n_queries=4, size=8, p=3, n_grades=3, noise=0.8, gap=0.0):
-    """Grades of the rows of several queries, rows in no order; one query has a single grade, one a single row."""
+    """Grades within several queries, rows in no order; one query has a single grade, one a single row."""
     n = n_queries * size
     rng, X, new, w = _rows(seed, n, p)
     y = _levels(X @ w, n_grades, rng, 0.0 if gap else noise)
@@ -48,7 +48,9 @@ def graded_queries(seed=0, *, n_queries=4, size=8, p=3, n_grades=3, noise=0.8, g
     qid[0] = n_queries  # a query of one row
     y[qid == 1] = y[qid == 1].min() if not gap else y[qid == 1]  # a query of one grade
     order = rng.permutation(n)
-    return Sample(_spread(X, w, y, gap)[order], y[order], new, w, qid=qid[order], weight=rng.uniform(0.5, 2, n))
+    return Sample(
+        _spread(X, w, y, gap)[order], y[order], new, w, qid=qid[order], weight=rng.uniform(0.5, 2, n)
+    )
 
 
 def ordered_labels(seed=0, *, n=24, p=3, n_ranks=4, noise=0.8, gap=0.0):

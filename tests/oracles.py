@@ -1,15 +1,16 @@
-"""The papers' optimisation problems, written down as they are printed (and corrected) and handed to general solvers.
+"""The papers' optimisation problems, written down as printed (and corrected) and handed to general solvers.
 
 Nothing here comes from `widemargin`. A problem is a list of `Row`: one inequality of the paper each,
 
     sum_i sign_i r(x_i) + level * b >= margin - slack,
 
-with r(x) = <w, phi(x)>, b the unpenalised bias (if any), and `weight` the cost of the slack. Rows that name the same
-`task` share one slack. `two_norm` minimises 1/2 ||w||^2 + C * sum of weight * slack over them with CVXPY and Clarabel;
-`two_norm_dual` maximises the dual with the four-term kernel; `one_norm` is the linear programme of the 1-norm machines.
+with r(x) = <w, phi(x)>, b the unpenalised bias (if any), and `weight` the cost of the slack. Rows that name
+the same `task` share one slack. `two_norm` minimises 1/2 ||w||^2 + C * sum of weight * slack over them with
+CVXPY and Clarabel; `two_norm_dual` maximises the dual with the four-term kernel; `one_norm` is the linear
+programme of the 1-norm machines, for HiGHS.
 
-Every answer carries its own certificate: `objective` belongs to a feasible point, `lower` to a feasible dual point, both
-recomputed in float64. An oracle whose two bounds differ by more than `RELIABLE` raises `UnreliableOracle`.
+Every answer carries its own certificate: `objective` belongs to a feasible point, `lower` to a feasible dual
+point, both recomputed in float64. If they differ by more than `RELIABLE`, `UnreliableOracleError` is raised.
 Larger is preferred everywhere; a pair labelled +1 prefers its first item.
 """
 
@@ -23,20 +24,21 @@ import cvxpy as cp
 import numpy as np
 from scipy.optimize import linprog
 from scipy.spatial.distance import cdist
+from sklearn.isotonic import isotonic_regression
 
 RELIABLE = 1e-8
-TOLERANCES = (1e-14, 1e-12, 1e-10)  # tried in turn: Clarabel may fail where it is asked for more than it can give
+TOLERANCES = (1e-14, 1e-12, 1e-10)  # tried in turn: Clarabel may fail where it is asked for too much
 
 
-class UnreliableOracle(ArithmeticError):
+class UnreliableOracleError(ArithmeticError):
     """The oracle's own bounds do not meet: it may not judge anyone."""
 
 
-class Infeasible(ValueError):
+class InfeasibleError(ValueError):
     """The hard margin does not exist."""
 
 
-# Kernels ----------------------------------------------------------------------------------------------------------
+# Kernels ------------------------------------------------------------------------------------------
 
 
 def gram(kernel, A, B, X):
@@ -49,7 +51,9 @@ def gram(kernel, A, B, X):
 
 
 def features(kernel, X):
-    """Return features of the items and the function that gives the features of new rows; their products are the kernel."""
+    """Return features of the items, whose products are the kernel,
+    and the function that gives those of new rows.
+    """
     if kernel == "linear":
         return X, lambda Z: Z
     lam, U = np.linalg.eigh(gram(kernel, X, X, X))
@@ -58,7 +62,7 @@ def features(kernel, X):
     return U[:, keep] * np.sqrt(lam[keep]), lambda Z: gram(kernel, Z, X, X) @ lift
 
 
-# Rows of the papers -----------------------------------------------------------------------------------------------
+# Rows of the papers -------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -89,16 +93,16 @@ def regression_rows(y, epsilon, weight=None):
 
 
 def ranking_rows(y, qid=None, weight=None):
-    """Yu & Kim (85), Herbrich et al. (9): w x_i >= w x_j + 1 - xi_ij wherever x_i is preferred, within a query."""
+    """Yu & Kim (85), Herbrich et al. (9): w x_i >= w x_j + 1 - xi_ij where x_i is preferred, in a query."""
     c, q = _ones(len(y), weight), np.zeros(len(y)) if qid is None else qid
     n = range(len(y))
-    return [
-        Row({i: 1.0, j: -1.0}, weight=c[i] * c[j]) for i in n for j in n if q[i] == q[j] and y[i] > y[j]
-    ]
+    return [Row({i: 1.0, j: -1.0}, weight=c[i] * c[j]) for i in n for j in n if q[i] == q[j] and y[i] > y[j]]
 
 
 def comparison_rows(index, y, weight=None, class_weight=None):
-    """Venuto et al. (8) and (15): beta + significant difference >= 1 - xi; -(beta +- tie's difference) >= 1 - xi."""
+    """Venuto et al. (8) and (15): beta + s >= 1 - xi where
+    significant; -(beta + s), -(beta - s) >= 1 - xi on ties.
+    """
     c = _ones(len(y), weight) * [1.0 if class_weight is None else class_weight[k] for k in y]
     rows = []
     for (i, j), k, ck in zip(index, y, c, strict=True):
@@ -110,7 +114,7 @@ def comparison_rows(index, y, weight=None, class_weight=None):
 
 
 def balanced_class_weight(y):
-    """scikit-learn's n / (2 count) over the two sides of the flipped problem (8): significant, and ties counted twice."""
+    """scikit-learn's n / (2 count) over the sides of the flipped problem (8), where a tie counts twice."""
     significant, ties = np.count_nonzero(y), 2 * np.count_nonzero(y == 0)
     side = {True: (significant + ties) / (2 * significant), False: (significant + ties) / (2 * ties)}
     return {k: side[k != 0] for k in (-1, 0, 1)}
@@ -132,7 +136,9 @@ def both_ways_rows(index, y, weight=None):
 
 
 def choice_rows(y, qid, weight=None, *, slack="task"):
-    """Pelckmans & Suykens (6): the chosen row of a set beats every other by 1 - e, one slack e per task (or per pair)."""
+    """Pelckmans & Suykens (6): the chosen row beats every other of
+    its set by 1 - e, one e per task (or per pair).
+    """
     c, rows, tasks = _ones(len(y), weight), [], 0
     for q in dict.fromkeys(qid):
         members = [i for i in range(len(y)) if qid[i] == q]
@@ -146,7 +152,7 @@ def choice_rows(y, qid, weight=None, *, slack="task"):
     return rows
 
 
-# The rows as arrays -----------------------------------------------------------------------------------------------
+# The rows as arrays -------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -186,24 +192,24 @@ def risk(rows, u, b=0.0, loss="hinge"):
 
 def worst_slack(rows, u, b=0.0):
     """Largest violation of a hard margin."""
-    return max(
-        row.margin - row.level * b - sum(sign * u[i] for i, sign in row.signs.items()) for row in rows
-    )
+    return max(row.margin - row.level * b - sum(sign * u[i] for i, sign in row.signs.items()) for row in rows)
 
 
 def best_level(rows, u, loss="hinge", *, hard=False):
-    """Return (lowest, highest) bias that is optimal for utilities u: all of them, by looking at every breakpoint."""
+    """Return the lowest and the highest bias that is optimal for
+    utilities u, by looking at every breakpoint.
+    """
     a = _arrays(rows, len(u))
     if not a.e.any():
         return 0.0, 0.0
-    t, c = (a.m - a.D @ u) / a.e, a.S @ a.c  # each row's hinge starts at t: below it if level > 0, above if < 0
+    t, c = (a.m - a.D @ u) / a.e, a.S @ a.c  # a row costs below t if its level is > 0, above if < 0
     up = a.e > 0
     if hard or not np.any(t[up].max(initial=-np.inf) > t[~up].min(initial=np.inf)):
         return t[up].max(initial=-np.inf), t[~up].min(initial=np.inf)
     points = np.sort(t)
     if loss == "hinge":
-        fall = np.array([c[up & (t > s)].sum() - c[~up & (t <= s)].sum() for s in points])  # right of each point
-        rise = np.array([c[~up & (t < s)].sum() - c[up & (t >= s)].sum() for s in points])  # left of each point
+        fall = np.array([c[up & (t > s)].sum() - c[~up & (t <= s)].sum() for s in points])  # just right of s
+        rise = np.array([c[~up & (t < s)].sum() - c[up & (t >= s)].sum() for s in points])  # just left of s
         noise = 1e-9 * c.sum()
         return points[fall <= noise].min(), points[rise <= noise].max()
 
@@ -216,7 +222,7 @@ def best_level(rows, u, loss="hinge", *, hard=False):
     return root, root
 
 
-# 2-norm machines --------------------------------------------------------------------------------------------------
+# 2-norm machines ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -240,23 +246,22 @@ def _solve(problem, tol):
     """Run Clarabel; its status is not believed, except that it found nothing at all."""
     with warnings.catch_warnings(), contextlib.suppress(cp.SolverError):
         warnings.simplefilter("ignore")
-        problem.solve(
-            solver=cp.CLARABEL, tol_gap_abs=tol, tol_gap_rel=tol, tol_feas=tol, tol_ktratio=1e-10, max_iter=500
-        )
+        tolerances = {"tol_gap_abs": tol, "tol_gap_rel": tol, "tol_feas": tol, "tol_ktratio": 1e-10}
+        problem.solve(solver=cp.CLARABEL, max_iter=500, **tolerances)
     return problem.status
 
 
 def two_norm(rows, X, *, C, kernel="linear", loss="hinge"):
-    """Minimise 1/2 w'w + C sum c xi (or c xi^2) over w, b, xi >= 0; C = inf: no xi. Certified, or UnreliableOracle."""
+    """Minimise 1/2 w'w + C sum c xi (or c xi^2) over w, b, xi >= 0; no xi where C is infinite."""
     Phi, lift = features(kernel, X)
     a = _arrays(rows, len(X))
     B = a.D @ Phi
     best, statuses = (np.inf, -np.inf, None, None), []
     for tol, heavy in itertools.product(TOLERANCES, (False, True)):
-        status, points = _clarabel(a, B, C, loss, tol, heavy)
+        status, points = _clarabel(a, B, C, loss, tol=tol, heavy=heavy)
         statuses.append(status)
-        for w, alpha in points:
-            lower, alpha = _dual_bound(a, B, C, loss, alpha)
+        for w, multipliers in points:
+            lower, alpha = _dual_bound(a, B, C, loss, multipliers)
             for v in (w, B.T @ alpha):
                 upper, level = _primal_point(rows, Phi, v, C, loss)
                 best = (upper, best[1], v, level) if upper < best[0] else best
@@ -264,16 +269,20 @@ def two_norm(rows, X, *, C, kernel="linear", loss="hinge"):
         if np.isfinite(best[0]) and best[0] - best[1] <= 1e-12 * best[0]:
             break
     if best[2] is None:
-        raise Infeasible(f"Clarabel says {sorted(set(statuses))}")
+        raise InfeasibleError(f"Clarabel says {sorted(set(statuses))}")
     upper, lower, v, level = best
     found = Optimum(upper, lower, lambda Z: lift(Z) @ v, Phi @ v, level, np.linalg.norm(v))
     if not found.gap <= RELIABLE:
-        raise UnreliableOracle(f"bounds {upper} and {lower} differ by {found.gap:.1e} (C={C}, {kernel}, {loss})")
+        raise UnreliableOracleError(
+            f"{upper} and {lower} differ by {found.gap:.1e} (C={C}, {kernel}, {loss})"
+        )
     return found
 
 
-def _clarabel(a, B, C, loss, tol, heavy):
-    """Solve the primal in CVXPY and return its status and the pairs (w, alpha) that came out, the polished one last."""
+def _clarabel(a, B, C, loss, *, tol, heavy):
+    """Solve the primal in CVXPY; return the status and the points
+    (w, alpha) that came out, raw and polished.
+    """
     hard = np.isinf(C)
     scale = np.sqrt((B**2).sum(1).max())  # one number for all rows: the same problem in other units
     C_ = C * scale**2
@@ -282,23 +291,19 @@ def _clarabel(a, B, C, loss, tol, heavy):
     margins = left >= (a.m if hard else a.m - a.S @ xi)
     cost = 0.0 if hard else C_ * (a.c @ (xi if loss == "hinge" else cp.square(xi)))
     unit = 1.0 if hard or not heavy else C_
-    problem = cp.Problem(
-        cp.Minimize((0.5 * cp.sum_squares(w) + cost) / unit), [margins] + [xi >= 0] * (loss == "hinge" and not hard)
-    )
+    positive = [xi >= 0] if loss == "hinge" and not hard else []
+    problem = cp.Problem(cp.Minimize((0.5 * cp.sum_squares(w) + cost) / unit), [margins, *positive])
     status = _solve(problem, tol)
     if margins.dual_value is None or w.value is None:
         return status, []
-    raw = w.value, b.value if a.e.any() else 0.0, xi.value, margins.dual_value * unit
-    points = [(raw[0] / scale, raw[3] / scale**2)]
-    polished = _polish(a, B / scale, C_, loss, *raw)
-    if polished is not None:
-        points.append((polished[0] / scale, polished[1] / scale**2))
-    return status, points
+    raw = w.value, margins.dual_value * unit
+    polished = _polish(a, B / scale, C_, loss, (*raw, b.value if a.e.any() else 0.0, xi.value))
+    return status, [(v / scale, alpha / scale**2) for v, alpha in (raw, polished)]
 
 
-def _polish(a, B, C, loss, w, b, xi, alpha):
-    """Guess which rows hold with equality and which slacks are in use, and solve the equations that remain exactly."""
-    hard = np.isinf(C)
+def _polish(a, B, C, loss, point):
+    """Guess which rows hold with equality and which slacks are in use; solve the equations that remain."""
+    (w, alpha, b, xi), hard = point, np.isinf(C)
     slack = B @ w + a.e * b - a.m + (0.0 if hard else a.S @ xi)
     active = alpha / alpha.max() > slack
     A, e, S, m = B[active], a.e[active, None], a.S[active], a.m[active]
@@ -332,7 +337,9 @@ def _primal_point(rows, Phi, w, C, loss):
     short = worst_slack(rows, u, _middle(level))
     if short > 1e-7:
         return np.inf, level
-    stretch = 1.0 if short < 0 or any(row.margin <= 0 for row in rows) else 1 - short  # until the margins hold
+    stretch = (
+        1.0 if short < 0 or any(row.margin <= 0 for row in rows) else 1 - short
+    )  # until the margins hold
     return 0.5 * (w @ w) / stretch**2, level
 
 
@@ -356,17 +363,15 @@ def _dual_bound(a, B, C, loss, alpha):
     square = 0.5 * w @ w + (0.0 if np.isinf(C) or loss == "hinge" else np.sum(total**2 / a.c) / (4 * C))
     linear = a.m @ alpha
     if np.isinf(box) and square > 0:  # no upper bound on alpha: stretch to the best multiple
-        alpha, linear, square = (x * s for x, s in zip((alpha, linear, square), _stretch(linear, square), strict=True))
+        t = max(linear / (2 * square), 0.0)
+        alpha, linear, square = t * alpha, t * linear, t**2 * square
     return linear - square, alpha
 
 
-def _stretch(linear, square):
-    t = max(linear / (2 * square), 0.0)
-    return t, t, t**2
-
-
 def two_norm_dual(rows, K, *, C, loss="hinge"):
-    """Maximise m'a - 1/2 a'Qa [- sum (S'a)^2 / 4Cc] with Q the four-term kernel of the rows; returns (value, D'a)."""
+    """Maximise m'a - 1/2 a'Qa [- sum (S'a)^2 / 4Cc], Q the four-
+    term kernel of the rows; return (value, D'a).
+    """
     a = _arrays(rows, len(K))
     Q = a.D @ K @ a.D.T  # for two pairs: K(i,u) - K(i,v) - K(j,u) + K(j,v)
     if not np.isinf(C) and loss != "hinge":
@@ -381,15 +386,17 @@ def two_norm_dual(rows, K, *, C, loss="hinge"):
     value = a.m @ alpha - 0.5 * unit * cp.quad_form(alpha, cp.psd_wrap(Q))
     _solve(cp.Problem(cp.Maximize(value), limits), 1e-10)
     if alpha.value is None:
-        raise UnreliableOracle("the dual was not solved")
+        raise UnreliableOracleError("the dual was not solved")
     return float(value.value) * unit, a.D.T @ alpha.value * unit
 
 
-# 1-norm machines --------------------------------------------------------------------------------------------------
+# 1-norm machines ----------------------------------------------------------------------------------
 
 
 def one_norm(rows, K, *, C, vectors="points", positive=False):
-    """Yu & Kim (102)-(104) and, with vectors="pairs", (94)-(96) with the four-term kernel: sum |alpha| + C sum c xi."""
+    """Yu & Kim (102)-(104); vectors="pairs": (94)-(96) with the four-
+    term kernel. Minimise sum |alpha| + C sum c xi.
+    """
     a = _arrays(rows, len(K))
     G = a.D @ K if vectors == "points" else a.D @ K @ a.D.T
     kappa, hard = np.abs(G).max(), np.isinf(C)
@@ -403,13 +410,16 @@ def one_norm(rows, K, *, C, vectors="points", positive=False):
     y = np.clip(-found.ineqlin.marginals * unit / kappa, 0.0, C * a.c)
     price = G.T @ y
     lower = a.m @ y / max(1.0, price.max() if positive else np.abs(price).max())
-    short = np.maximum(a.m - G @ alpha, 0.0)
-    alpha = alpha / (1 - short.max()) if hard else alpha  # stretch until the margins hold
-    upper = np.abs(alpha).sum() + (0.0 if hard else C * (a.c @ short))
+    short = (a.m - G @ alpha).max()
+    if hard or short < 1e-9:  # stretch until the margins hold: rounding times a large C is not rounding
+        alpha = alpha / (1 - max(short, 0.0))
+    upper = np.abs(alpha).sum() + (0.0 if hard else C * (a.c @ np.maximum(a.m - G @ alpha, 0.0)))
     coef = alpha if vectors == "points" else a.D.T @ alpha
     best = Optimum(upper, lower, lambda K_new: K_new @ coef, K @ coef)
     if not best.gap <= RELIABLE:
-        raise UnreliableOracle(f"bounds {upper} and {lower} differ by {best.gap:.1e} (C={C}, {vectors}, {positive})")
+        raise UnreliableOracleError(
+            f"{upper} and {lower} differ by {best.gap:.1e} (C={C}, {vectors}, {positive})"
+        )
     return best
 
 
@@ -417,14 +427,16 @@ def _linprog(cost, M, m):
     options = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
     found = linprog(cost, A_ub=-M, b_ub=-m, bounds=(0, None), method="highs-ds", options=options)
     if found.status == 2:
-        raise Infeasible(found.message)
+        raise InfeasibleError(found.message)
     if found.x is None:
-        raise UnreliableOracle(found.message)
+        raise UnreliableOracleError(found.message)
     return found
 
 
 def pair_norm(coef, rows, *, positive=False):
-    """Least sum |alpha| over pair coefficients with D'alpha = coef: the norm of the pairs machine, seen from the items."""
+    """Least sum |alpha| over pair coefficients with D'alpha = coef:
+    the pairs machine's norm, seen from the items.
+    """
     D = _arrays(rows, len(coef)).D.T
     scale = np.abs(coef).max(initial=0.0)
     if scale == 0:
@@ -432,26 +444,24 @@ def pair_norm(coef, rows, *, positive=False):
     A = D if positive else np.hstack([D, -D])
     found = linprog(np.ones(A.shape[1]), A_eq=A, b_eq=coef / scale, bounds=(0, None), method="highs-ds")
     if found.x is None:
-        raise Infeasible(found.message)
+        raise InfeasibleError(found.message)
     return scale * found.fun
 
 
-# What SVMcompare adds ---------------------------------------------------------------------------------------------
+# What SVMcompare adds -----------------------------------------------------------------------------
 
 
 def comparison_lp(items, index, y):
-    """Venuto et al. (7): the largest mu with mu <= 1 - |w d| on ties and mu <= y w d - 1 on the others; (mu, w)."""
+    """Venuto et al. (7): the largest mu, and its w, with mu <= 1 -
+    |w d| on ties and mu <= y w d - 1 on the others.
+    """
     w, mu = cp.Variable(items.shape[1]), cp.Variable()
     d = items[index[:, 0]] - items[index[:, 1]]
     tie = y == 0
-    limits = [mu >= 0]
-    if tie.any():
-        limits.append(mu <= 1 - cp.abs(d[tie] @ w))
-    if (~tie).any():
-        limits.append(mu <= cp.multiply(y[~tie], d[~tie] @ w) - 1)
-    status = _solve(cp.Problem(cp.Maximize(mu), limits), 1e-10)
-    if status != cp.OPTIMAL:
-        raise Infeasible(status)
+    limits = [mu >= 0, mu <= 1 - cp.abs(d[tie] @ w), mu <= cp.multiply(y[~tie], d[~tie] @ w) - 1]
+    status = _solve(cp.Problem(cp.Maximize(mu), limits), 1e-12)
+    if status not in {cp.OPTIMAL, cp.OPTIMAL_INACCURATE}:
+        raise InfeasibleError(status)
     return float(mu.value), w.value
 
 
@@ -462,7 +472,7 @@ def comparison_errors(s, y, tau, weight=None):
 
 
 def best_taus(s, y, weight=None):
-    """Venuto et al. (6), exactly: all maximal intervals [lo, hi) of tau >= 0 with the fewest errors, by trying each."""
+    """Venuto et al. (6): all intervals [lo, hi) of tau >= 0 with the fewest errors, by trying each."""
     cuts = np.unique(np.concatenate([[0.0], np.abs(s)]))
     errors = np.array([comparison_errors(s, y, tau, weight) for tau in cuts])
     best = np.isclose(errors, errors.min(), rtol=0, atol=1e-9)
@@ -474,3 +484,44 @@ def best_taus(s, y, weight=None):
         elif good:
             intervals.append((lo, hi))
     return intervals
+
+
+# Thresholds of ordinal regression -----------------------------------------------------------------
+
+
+def closest_pair_midpoints(u, y, lower, upper):
+    """Herbrich et al. (12): midpoints of the pairs of two adjacent
+    ranks in Theta(k), at the smallest difference.
+    """
+    differences = {
+        (i, j): u[i] - u[j] for i in np.flatnonzero(y == upper) for j in np.flatnonzero(y == lower)
+    }
+    theta = {pair: d for pair, d in differences.items() if d >= 1 - 1e-6}
+    least = min(theta.values(), default=None)
+    return [(u[i] + u[j]) / 2 for (i, j), d in theta.items() if d <= least + 1e-6]
+
+
+def fewest_errors_cuts(u, y, upper):
+    """All intervals [lo, hi) of the cut between ranks below
+    `upper` and the others with the fewest 0-1 errors.
+    """
+    ends = np.concatenate([[-np.inf], np.unique(u), [np.inf]])
+    errors = [np.sum((u <= lo) & (y >= upper)) + np.sum((u > lo) & (y < upper)) for lo in ends[:-1]]
+    return [(ends[k], ends[k + 1]) for k in np.flatnonzero(np.array(errors) == min(errors))]
+
+
+def raw_thresholds(u, y, how="closest_pair"):
+    """One cut per pair of adjacent ranks, not pooled: (12) where
+    Theta(k) has members, else the fewest errors.
+    """
+    ranks, cuts = np.unique(y), []
+    for lower, upper in itertools.pairwise(ranks):
+        middle = closest_pair_midpoints(u, y, lower, upper) if how == "closest_pair" else []
+        lo, hi = (min(middle), max(middle)) if middle else fewest_errors_cuts(u, y, upper)[0]
+        cuts.append((lo + hi) / 2)
+    return np.array(cuts)
+
+
+def pooled(cuts):
+    """The nearest monotone sequence, by pooling adjacent violators."""
+    return isotonic_regression(cuts)

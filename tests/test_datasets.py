@@ -225,7 +225,7 @@ def test_too_many_swaps_are_refused():
 
 
 def test_xor_solution_satisfies_the_optimality_conditions():
-    """The function sum alpha y k(x, .) has margin 1 everywhere, alpha is balanced, and primal = dual = 1/4."""
+    """The function sum alpha y k(x, .) has margin 1 everywhere, and primal = dual = 1/4."""
     data = make_xor()
     K = (1.0 + data.X @ data.X.T) ** 2
     signed = data.alpha * data.y

@@ -19,7 +19,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import make_scorer
 from sklearn.utils import check_array, check_scalar, column_or_1d
 
-from .model_selection import query_codes
+from ._queries import query_codes
 
 NO_PAIRS = "no two rows of a query (of positive weight) differ in y"
 NO_HITS = "no query has a y above 0"
@@ -125,7 +125,7 @@ def _tau(y, u):
     """Return tau-b of one query: nan without two grades, 0 without two utilities."""
     if np.all(y == y[0]):
         return np.nan
-    return 0.0 if np.all(u == u[0]) else kendalltau(y, u, method="asymptotic").statistic
+    return 0.0 if np.all(u == u[0]) else kendalltau(y, u).statistic
 
 
 def ndcg_score(y, u, *, qid=None, k=None):

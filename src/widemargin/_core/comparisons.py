@@ -38,6 +38,10 @@ class Rows:
         """Return (number of rows, number of items)."""
         return self.D.shape
 
+    def subset(self, keep: NDArray[np.bool_]) -> Rows:
+        """Return the chosen rows; each has its own slack."""
+        return Rows(self.D[keep], self.E[keep], self.margin[keep], self.weight[keep])
+
 
 @dataclass(frozen=True)
 class Levels:

@@ -9,8 +9,9 @@ Stops: at the relative duality gap `tol`; where steps die of rounding, the hones
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from scipy import linalg
@@ -31,6 +32,8 @@ from .losses import Loss
 from .polish import polished
 from .problem import Problem, scaled_problem
 from .solution import Array, Solution, Status, relative_gap
+
+Report: TypeAlias = Callable[[int, float], object]  # called with (iteration, gap)
 
 NO_MARGIN = 1e-9  # hard margins below this share of the data radius are refused
 EXACT = 1e-13  # what small problems are solved to, whatever tol: it costs two or three iterations
@@ -67,13 +70,15 @@ class State:
     beta: Array
 
 
-def interior_point(rows: Rows, map_: Map, C: float, loss: Loss, *, tol: float, max_iter: int) -> Solution:
+def interior_point(
+    rows: Rows, map_: Map, C: float, loss: Loss, *, tol: float, max_iter: int, report: Report | None = None
+) -> Solution:
     """Minimise 1/2 |w|^2 + C * sum of losses over explicit rows; `C=inf` forbids slacks."""
     problem = scaled_problem(rows, map_.features(), C, loss)
     if problem is None or _zero_is_free(problem):
         return _constant(rows, map_, C, loss)
     small = problem.design.shape[0] * problem.design.shape[1] <= SMALL
-    bounds, state, n_iter, status = _iterate(problem, min(tol, EXACT) if small else tol, max_iter)
+    bounds, state, n_iter, status = _iterate(problem, min(tol, EXACT) if small else tol, max_iter, report)
     if status is Status.INFEASIBLE:
         return _infeasible(map_, rows, n_iter)
     if small and bounds.gap > 0:
@@ -81,7 +86,9 @@ def interior_point(rows: Rows, map_: Map, C: float, loss: Loss, *, tol: float, m
     return _finish(rows, map_, C, problem, bounds, tol, n_iter, status)
 
 
-def _iterate(problem: Problem, goal: float, max_iter: int) -> tuple[Bounds, State, int, Status]:
+def _iterate(
+    problem: Problem, goal: float, max_iter: int, report: Report | None
+) -> tuple[Bounds, State, int, Status]:
     """Run predictor-corrector steps until the gap, the steps or the patience end."""
     state = _start(problem)
     bounds = Bounds(state.x, float("inf"), state.a, 0.0)
@@ -92,6 +99,8 @@ def _iterate(problem: Problem, goal: float, max_iter: int) -> tuple[Bounds, Stat
         except FloatingPointError:
             return bounds, state, k, Status.STALLED if np.isfinite(bounds.primal) else Status.NOT_FINITE
         bounds = _tightened(problem, bounds, state)
+        if report is not None:
+            report(k, bounds.gap)
         if bounds.gap <= goal:
             return bounds, state, k, Status.CONVERGED
         if problem.hard and infeasibility(problem, state.a) < NO_MARGIN:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 from scipy.linalg import lapack
 
+from .kernels import Kernel
 from .solution import Array
 
 BLOCK = 4096  # rows converted to float64 at a time
@@ -29,6 +31,16 @@ class LinearMap:
     def n_items(self) -> int:
         """Return the number of items."""
         return self.X.shape[0]
+
+    @property
+    def n_features(self) -> int:
+        """Return the number of columns that `features` has at most."""
+        return min(self.X.shape) if self._wide else self.X.shape[1]
+
+    def gram(self) -> Array:
+        """Return the Gram matrix of the items."""
+        F = self.features()
+        return F @ F.T
 
     def forward(self, w: Array) -> Array:
         """Return the utilities of the items, computed in the precision of X."""
@@ -91,6 +103,15 @@ class KernelMap:
         """Return the number of items."""
         return self.K.shape[0]
 
+    @property
+    def n_features(self) -> int:
+        """Return the number of columns that `features` has at most."""
+        return self.n_items
+
+    def gram(self) -> Array:
+        """Return the Gram matrix of the items."""
+        return self.K
+
     def forward(self, w: Array) -> Array:
         """Return the utilities of the items."""
         return self.K @ w
@@ -135,3 +156,81 @@ class KernelMap:
         b = np.zeros(self.n_items)
         b[pivots[: w.size]] = linalg.solve_triangular(L[: w.size], w, lower=True, trans="T")
         return b
+
+
+@dataclass(frozen=True)
+class LowRankMap:
+    """u = F w with F F' the best greedy approximation of a kernel matrix from a few landmark items.
+
+    `loss` is the share of the kernel's trace that the landmarks leave out: 0 is exact.
+    """
+
+    F: Array  # (n, r)
+    landmarks: Any  # the landmark items
+    pivots: NDArray[np.int64]
+    corner: Array  # (r, r) lower triangular: the landmarks' own rows of F
+    loss: float
+
+    @classmethod
+    def from_kernel(cls, kernel: Kernel, X: Any, rank: int) -> LowRankMap:
+        """Choose landmarks by pivoted Cholesky: each time the item whose kernel is explained worst."""
+        rest = kernel.diag(X).astype(float)
+        total, F = float(rest.sum()), np.zeros((X.shape[0], rank))
+        pivots: list[int] = []
+        for j in range(rank):
+            i = int(np.argmax(rest))
+            if rest[i] <= 1e-14 * total / rest.size:
+                break
+            column = kernel(X, X[i : i + 1])[:, 0] - F[:, :j] @ F[i, :j]
+            F[:, j] = column / np.sqrt(rest[i])
+            rest = np.maximum(rest - F[:, j] ** 2, 0.0)
+            rest[i] = 0.0
+            pivots.append(i)
+        chosen = np.array(pivots, dtype=np.int64)
+        F = F[:, : chosen.size]
+        return cls(F, X[chosen], chosen, np.tril(F[chosen]), float(rest.sum()) / total if total > 0 else 0.0)
+
+    @property
+    def n_items(self) -> int:
+        """Return the number of items."""
+        return self.F.shape[0]
+
+    @property
+    def n_features(self) -> int:
+        """Return the rank."""
+        return self.F.shape[1]
+
+    def landmark_coefficients(self, w: Array) -> Array:
+        """Return coefficients on the landmarks that give the function with weights w."""
+        return linalg.solve_triangular(self.corner, w, lower=True, trans="T")
+
+    def gram(self) -> Array:
+        """Return the approximated Gram matrix."""
+        return self.F @ self.F.T
+
+    def forward(self, w: Array) -> Array:
+        """Return the utilities of the items."""
+        return self.F @ w
+
+    def adjoint(self, g: Array) -> Array:
+        """Return F' g."""
+        return self.F.T @ g
+
+    def metric(self, w: Array) -> Array:
+        """Return R w; here R = I."""
+        return w
+
+    def squared_norm(self, w: Array) -> float:
+        """Return |w|^2."""
+        return float(w @ w)
+
+    forward_exact = forward
+    adjoint_exact = adjoint
+
+    def features(self) -> Array:
+        """Return F."""
+        return self.F
+
+    def from_features(self, w: Array) -> Array:
+        """Return w."""
+        return w

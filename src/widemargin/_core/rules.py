@@ -97,8 +97,7 @@ def _fewest_errors(u: Array, is_low: NDArray[np.bool_], weight: Array) -> float:
     last = np.append(v[1:] != v[:-1], True)  # a cut at v keeps all items with u <= v below it
     errors = np.concatenate([[weight[is_low].sum()], (weight[is_low].sum() + np.cumsum(change))[last]])
     edges = np.concatenate([[-np.inf], v[last], [np.inf]])
-    k = int(np.argmin(np.round(errors / max(weight.sum(), 1e-300), 12)))
-    return _middle(float(edges[k]), float(edges[k + 1]))
+    return _middle(*_lowest_run(-errors / weight.sum(), edges))
 
 
 def pooled(cuts: Array) -> Array:
@@ -133,8 +132,15 @@ def tie_threshold(s: Array, y: IntArray, weight: Array) -> float:
         gain, edges = gain[1:], edges[1:]
     else:
         edges[0] = 0.0
-    k = int(np.argmax(np.round(gain / max(weight.sum(), 1e-300), 12)))
-    return _middle(float(edges[k]), float(edges[k + 1]))
+    return _middle(*_lowest_run(gain / weight.sum(), edges))
+
+
+def _lowest_run(gain: Array, edges: Array) -> tuple[float, float]:
+    """Return the ends of the lowest run of neighbouring segments that share the largest gain."""
+    best = gain >= gain.max() - 1e-12
+    k = int(np.argmax(best))
+    end = k + int(np.argmin(np.append(best[k:], False)))
+    return float(edges[k]), float(edges[end])
 
 
 def tie_zone(s: Array, tau: float) -> IntArray:
@@ -143,10 +149,11 @@ def tie_zone(s: Array, tau: float) -> IntArray:
 
 
 def argmax_in_groups(u: Array, group: IntArray) -> IntArray:
-    """Return for each group code the position of its largest u; ties go to the first row."""
+    """Return the position of the largest u of each group, groups in order of first appearance; ties: the first."""
     order = np.lexsort((np.arange(u.size), -u, group))
     first = np.concatenate([[True], group[order][1:] != group[order][:-1]])
-    return order[first].astype(np.int64)
+    appearance = np.unique(group, return_index=True)[1]
+    return order[first][np.argsort(appearance)].astype(np.int64)
 
 
 def rank_in_groups(u: Array, group: IntArray) -> IntArray:

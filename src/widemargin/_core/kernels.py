@@ -1,0 +1,223 @@
+"""Kernels over items. A kernel is `k(X, Z)`, `diag(X)` and `resolve(X)`; sums and products come for free."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from .solution import Array
+
+
+class Kernel(ABC):
+    """A similarity of items. `is_psd` says whether every matrix it makes is positive semi-definite."""
+
+    is_psd: bool = True
+
+    @abstractmethod
+    def __call__(self, X: Any, Z: Any) -> Array:
+        """Return the matrix of k(x, z)."""
+
+    @abstractmethod
+    def diag(self, X: Any) -> Array:
+        """Return k(x, x) for each row."""
+
+    def resolve(self, X: Any) -> Kernel:  # noqa: ARG002
+        """Return the kernel with what it takes from the training items, such as gamma="scale", made a number."""
+        return self
+
+    def __add__(self, other: Kernel) -> Kernel:
+        return Sum(self, other)
+
+    def __mul__(self, other: Kernel) -> Kernel:
+        return Product(self, other)
+
+
+@dataclass(frozen=True)
+class Linear(Kernel):
+    """k(x, z) = x.z"""
+
+    def __call__(self, X: Any, Z: Any) -> Array:
+        return _dot(X, Z)
+
+    def diag(self, X: Any) -> Array:
+        """Return k(x, x) for each row."""
+        return _squared_norms(X)
+
+
+@dataclass(frozen=True)
+class RBF(Kernel):
+    """k(x, z) = exp(-gamma |x - z|^2); gamma may be "scale" or "auto", as in scikit-learn."""
+
+    gamma: float | str = "scale"
+
+    def __call__(self, X: Any, Z: Any) -> Array:
+        if not sparse.issparse(X):  # distances do not move with the origin, their rounding does
+            origin = np.asarray(Z, dtype=float).mean(axis=0)
+            X, Z = X - origin, Z - origin
+        D = -2.0 * _dot(X, Z)
+        D += _squared_norms(X)[:, None]
+        D += _squared_norms(Z)[None, :]
+        np.maximum(D, 0.0, out=D)
+        D *= -_number(self.gamma)
+        return np.exp(D, out=D)
+
+    def diag(self, X: Any) -> Array:
+        """Return k(x, x) for each row."""
+        return np.ones(X.shape[0])
+
+    def resolve(self, X: Any) -> Kernel:
+        """Return the kernel with a number for gamma."""
+        return replace(self, gamma=_gamma(self.gamma, X))
+
+
+@dataclass(frozen=True)
+class Polynomial(Kernel):
+    """k(x, z) = (gamma x.z + coef0)^degree"""
+
+    degree: int = 3
+    gamma: float | str = "scale"
+    coef0: float = 0.0
+
+    @property
+    def is_psd(self) -> bool:  # type: ignore[override]
+        """Whether all coefficients of the polynomial are non-negative."""
+        return self.coef0 >= 0 and float(self.degree).is_integer()
+
+    def __call__(self, X: Any, Z: Any) -> Array:
+        return (_number(self.gamma) * _dot(X, Z) + self.coef0) ** self.degree
+
+    def diag(self, X: Any) -> Array:
+        """Return k(x, x) for each row."""
+        return (_number(self.gamma) * _squared_norms(X) + self.coef0) ** self.degree
+
+    def resolve(self, X: Any) -> Kernel:
+        """Return the kernel with a number for gamma."""
+        return replace(self, gamma=_gamma(self.gamma, X))
+
+
+@dataclass(frozen=True)
+class Sigmoid(Kernel):
+    """k(x, z) = tanh(gamma x.z + coef0): rarely positive semi-definite."""
+
+    gamma: float | str = "scale"
+    coef0: float = 0.0
+    is_psd = False
+
+    def __call__(self, X: Any, Z: Any) -> Array:
+        return np.tanh(_number(self.gamma) * _dot(X, Z) + self.coef0)
+
+    def diag(self, X: Any) -> Array:
+        """Return k(x, x) for each row."""
+        return np.tanh(_number(self.gamma) * _squared_norms(X) + self.coef0)
+
+    def resolve(self, X: Any) -> Kernel:
+        """Return the kernel with a number for gamma."""
+        return replace(self, gamma=_gamma(self.gamma, X))
+
+
+@dataclass(frozen=True)
+class Function(Kernel):
+    """A user's function of two matrices."""
+
+    function: Callable[[Any, Any], Any]
+    is_psd = False
+
+    def __call__(self, X: Any, Z: Any) -> Array:
+        K = np.asarray(self.function(X, Z), dtype=float)
+        if K.shape != (X.shape[0], Z.shape[0]):
+            raise ValueError(
+                f"the kernel function returned an array of shape {K.shape} for {X.shape[0]} and {Z.shape[0]} rows; "
+                f"expected {(X.shape[0], Z.shape[0])}."
+            )
+        return K
+
+    def diag(self, X: Any) -> Array:
+        """Return k(x, x) for each row."""
+        return np.array([float(self(X[i : i + 1], X[i : i + 1])[0, 0]) for i in range(X.shape[0])])
+
+
+@dataclass(frozen=True)
+class Sum(Kernel):
+    """The sum of two kernels."""
+
+    left: Kernel
+    right: Kernel
+
+    @property
+    def is_psd(self) -> bool:  # type: ignore[override]
+        """Whether both parts are."""
+        return self.left.is_psd and self.right.is_psd
+
+    def __call__(self, X: Any, Z: Any) -> Array:
+        return self.left(X, Z) + self.right(X, Z)
+
+    def diag(self, X: Any) -> Array:
+        """Return k(x, x) for each row."""
+        return self.left.diag(X) + self.right.diag(X)
+
+    def resolve(self, X: Any) -> Kernel:
+        """Resolve both parts."""
+        return Sum(self.left.resolve(X), self.right.resolve(X))
+
+
+@dataclass(frozen=True)
+class Product(Kernel):
+    """The elementwise product of two kernels."""
+
+    left: Kernel
+    right: Kernel
+
+    @property
+    def is_psd(self) -> bool:  # type: ignore[override]
+        """Whether both parts are."""
+        return self.left.is_psd and self.right.is_psd
+
+    def __call__(self, X: Any, Z: Any) -> Array:
+        return self.left(X, Z) * self.right(X, Z)
+
+    def diag(self, X: Any) -> Array:
+        """Return k(x, x) for each row."""
+        return self.left.diag(X) * self.right.diag(X)
+
+    def resolve(self, X: Any) -> Kernel:
+        """Resolve both parts."""
+        return Product(self.left.resolve(X), self.right.resolve(X))
+
+
+def lowest_eigenvalue_ratio(K: Array) -> float:
+    """Return the smallest eigenvalue of a symmetric matrix as a share of the largest in size."""
+    values = np.linalg.eigvalsh(0.5 * (K + K.T))
+    return float(values[0] / max(np.abs(values).max(), 1e-300))
+
+
+def _dot(X: Any, Z: Any) -> Array:
+    """Return X Z', dense, in float64."""
+    product = X @ Z.T
+    return product.toarray().astype(float) if sparse.issparse(product) else np.asarray(product, dtype=float)
+
+
+def _squared_norms(X: Any) -> Array:
+    if sparse.issparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1), dtype=float).ravel()
+    return np.einsum("ij,ij->i", X, X).astype(float)
+
+
+def _number(gamma: float | str) -> float:
+    if isinstance(gamma, str):
+        raise TypeError(f"gamma={gamma!r} is a rule, not a number yet; call kernel.resolve(X) with the training items.")
+    return float(gamma)
+
+
+def _gamma(gamma: float | str, X: Any) -> float:
+    """Return scikit-learn's "scale" (1 / (p var)) or "auto" (1 / p) as a number."""
+    if not isinstance(gamma, str):
+        return float(gamma)
+    if gamma == "auto":
+        return 1.0 / X.shape[1]
+    var = float(X.multiply(X).mean() - X.mean() ** 2) if sparse.issparse(X) else float(np.var(X, dtype=float))
+    return 1.0 / (X.shape[1] * var) if var > 0 else 1.0

@@ -1,0 +1,318 @@
+"""The one door to scikit-learn: validation, the choice of map and solver, the learned attributes, the warnings."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from numbers import Integral, Real
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ._core import kernels, maps
+from ._core.interior_point import interior_point
+from ._core.losses import HINGE, SQUARED_HINGE
+from ._core.solution import Status, relative_gap
+from ._queries import query_codes
+from .exceptions import CollapseWarning
+
+LOSSES = {
+    "hinge": HINGE,
+    "squared_hinge": SQUARED_HINGE,
+    "epsilon_insensitive": HINGE,
+    "squared_epsilon_insensitive": SQUARED_HINGE,
+}
+EXPLICIT_PAIRS = 200_000  # implicit pairs are written out below this: the interior point is then the faster way
+EXPLICIT_WORK = 2e11  # rows x features^2 (or the items' Gram work) that the interior point may cost
+INDEFINITE = -1e-8  # smallest eigenvalue, as a share of the largest, that a kernel matrix may have
+SCORE_ENTRIES = 4_000_000  # kernel values held at a time when scoring
+
+
+class PreferenceEstimator(BaseEstimator):
+    """What all estimators share. Subclasses build comparisons and call `_solve_rows` or `_solve_levels`."""
+
+    # --- parameters ---------------------------------------------------------------------------------------------
+
+    def _check_parameters(self):
+        """Refuse parameters that have no meaning, naming what was got and what was expected."""
+        check_number("C", self.C, above=0, allow_inf=True)
+        check_number("tol", self.tol, above=0)
+        check_number("max_iter", self.max_iter, above=0, integer=True)
+        check_choice("C_scale", self.C_scale, ("sum", "mean"))
+        if self.n_components is not None:
+            check_number("n_components", self.n_components, above=0, integer=True)
+        if self.memory_limit is not None:
+            check_number("memory_limit", self.memory_limit, above=0)
+        self._kernel_template()
+
+    def _check_loss(self, choices):
+        check_choice("loss", self.loss, choices)
+        return LOSSES[self.loss]
+
+    def _kernel_template(self):
+        """Return the kernel as the user described it; None for precomputed."""
+        if isinstance(self.kernel, kernels.Kernel):
+            return self.kernel
+        if callable(self.kernel):
+            return kernels.Function(self.kernel)
+        check_choice("kernel", self.kernel, ("linear", "rbf", "poly", "sigmoid", "precomputed"))
+        if self.kernel in ("rbf", "poly", "sigmoid"):
+            if isinstance(self.gamma, str):
+                check_choice("gamma", self.gamma, ("scale", "auto"))
+            else:
+                check_number("gamma", self.gamma, above=0)
+        if self.kernel == "poly":
+            check_number("degree", self.degree, above=0)
+        return {
+            "linear": lambda: kernels.Linear(),
+            "rbf": lambda: kernels.RBF(self.gamma),
+            "poly": lambda: kernels.Polynomial(self.degree, self.gamma, self.coef0),
+            "sigmoid": lambda: kernels.Sigmoid(self.gamma, self.coef0),
+            "precomputed": lambda: None,
+        }[self.kernel]()
+
+    @property
+    def _is_linear(self):
+        return isinstance(self.kernel, str) and self.kernel == "linear"
+
+    @property
+    def _is_precomputed(self):
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = not (callable(self.kernel) or self._is_precomputed)
+        tags.input_tags.pairwise = self._is_precomputed
+        return tags
+
+    # --- data ---------------------------------------------------------------------------------------------------
+
+    def _check_items(self, X, *, reset):
+        """Return the items as a float array (float32 is kept) or CSR matrix."""
+        X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32])
+        if reset and self._is_precomputed and X.shape[0] != X.shape[1]:
+            raise ValueError(
+                f"kernel='precomputed' needs a square matrix of kernel values; X has shape {X.shape}. "
+                "Pass kernel(items, items), or another kernel= and the features."
+            )
+        return X
+
+    def _check_samples(self, X, y, sample_weight, qid=None, **check_y):
+        """Return items, y, weights, query codes, and the positions of the rows kept: those of positive weight."""
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], **check_y)
+        if self._is_precomputed:
+            self._check_items(X, reset=True)
+        weight, group = check_weight(sample_weight, X.shape[0]), query_codes(qid, X.shape[0])
+        kept = np.flatnonzero(weight > 0)
+        if kept.size < weight.size:
+            X = X[np.ix_(kept, kept)] if self._is_precomputed else X[kept]
+        return X, y[kept], weight[kept], group[kept], kept
+
+    # --- map and solver -----------------------------------------------------------------------------------------
+
+    def _make_map(self, X):
+        """Return the map from weights to the utilities of the items X; remembers the kernel."""
+        kernel = self._kernel_template()
+        self._kernel = None if kernel is None else kernel.resolve(X)
+        if self._is_linear:
+            return maps.LinearMap(X)
+        if self.n_components is not None and self._kernel is not None:
+            return maps.LowRankMap.from_kernel(self._kernel, X, min(self.n_components, X.shape[0]))
+        self._check_memory(X.shape[0])
+        K = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=float) if kernel is None else self._kernel(X, X)
+        return maps.KernelMap(K)
+
+    def _make_gram(self, X):
+        """Return the kernel matrix of the items, for machines that take any kernel."""
+        return self._make_map(X).gram()
+
+    def _check_convex(self, map_):
+        """Refuse an indefinite kernel matrix: the 2-norm problem is then not convex and no bound exists."""
+        if self._is_linear or (self._kernel is not None and self._kernel.is_psd):
+            return
+        ratio = kernels.lowest_eigenvalue_ratio(map_.gram())
+        if ratio < INDEFINITE:
+            raise ValueError(
+                f"the kernel matrix has an eigenvalue of {ratio:.1e} of the largest; expected none below "
+                f"{INDEFINITE:.0e}: the problem is not convex. Use a positive semi-definite kernel, or "
+                "RankingVectorMachine, which takes any."
+            )
+
+    def _check_memory(self, n):
+        """Say what an exact kernel needs before allocating it."""
+        limit = self.memory_limit or 0.8 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        need = 3 * 8 * n * n
+        if need > limit:
+            raise MemoryError(
+                f"an exact kernel over {n} items needs {need / 1e9:.1f} GB and the limit is {limit / 1e9:.1f} GB; "
+                "use n_components=1000 for a low-rank kernel, kernel='linear', or raise memory_limit."
+            )
+
+    def _scaled_C(self, total_weight):
+        return self.C / total_weight if self.C_scale == "mean" and total_weight > 0 else self.C
+
+    def _solve_rows(self, rows, map_, loss):
+        """Solve explicit rows: the interior point where it is affordable, else Newton."""
+        self._check_convex(map_)
+        C = self._scaled_C(float(rows.weight.sum()))
+        width = min(map_.n_features, rows.D.shape[0])
+        if np.isinf(C) or rows.task is not None or rows.D.shape[0] * float(width) ** 2 <= EXPLICIT_WORK:
+            return self._interior_point(rows, map_, C, loss)
+        from ._core.risks import RowsRisk
+        return self._newton(RowsRisk(rows, loss), map_, C)
+
+    def _solve_levels(self, levels, map_, loss):
+        """Solve all pairs of levels: written out if few or hard, else implicit."""
+        self._check_convex(map_)
+        C = self._scaled_C(levels.total_weight)
+        if np.isinf(C) or levels.n_pairs <= EXPLICIT_PAIRS:
+            return self._interior_point(levels.rows(), map_, C, loss)
+        from ._core.risks import GroupedPairRisk
+        return self._newton(GroupedPairRisk(levels, loss), map_, C)
+
+    def _interior_point(self, rows, map_, C, loss):
+        return "interior_point", interior_point(
+            rows, map_, C, loss, tol=self.tol, max_iter=self.max_iter, report=self._progress()
+        )
+
+    def _newton(self, risk, map_, C):
+        from ._core.newton import newton
+        return "newton", newton(risk, map_, C, tol=self.tol, max_iter=self.max_iter, verbose=bool(self.verbose))
+
+    def _progress(self):
+        """Return what a solver calls with (iteration, gap), or None."""
+        if not self.verbose:
+            return None
+        name = type(self).__name__
+        return lambda k, gap: sys.stderr.write(f"{name}: iteration {k}, duality gap {gap:.1e}\n")
+
+    # --- what was learned ---------------------------------------------------------------------------------------
+
+    def _keep_solution(self, solver, solutions):
+        """Set the attributes that describe the optimisation; warn once, or refuse, where it failed."""
+        objective = sum(s.objective for s in solutions)
+        dual = sum(s.dual for s in solutions)
+        worst = max(solutions, key=lambda s: (s.status is not Status.CONVERGED, s.gap))
+        self.objective_ = float(objective)
+        self.duality_gap_ = relative_gap(objective, dual) if np.isfinite(objective) else float("inf")
+        self.n_iter_ = max(1, *(s.n_iter for s in solutions))
+        self.solver_ = solver
+        self.converged_ = worst.status is Status.CONVERGED
+        if self.converged_:
+            return
+        text = worst.status.value.format(gap=worst.gap, tol=self.tol, max_iter=self.max_iter, bound=1e-9)
+        if worst.status is Status.INFEASIBLE:
+            raise ValueError(f"C=inf: {text}")
+        warnings.warn(f"{type(self).__name__}: {text}", ConvergenceWarning, stacklevel=4)
+
+    def _keep_model(self, X, map_, solutions, kept):
+        """Set coef_ (linear) or dual_coef_ over the support items, for one solution or one per column."""
+        single = len(solutions) == 1
+        weights = np.column_stack([s.weights for s in solutions])
+        if self._is_linear:
+            self.coef_ = weights[:, 0] if single else weights.T.copy()
+            dual = np.column_stack([s.coefficients for s in solutions])
+        elif isinstance(map_, maps.LowRankMap):
+            X, dual = map_.landmarks, map_.landmark_coefficients(weights)
+            kept = kept[map_.pivots]
+            self.kernel_loss_ = map_.loss
+        else:
+            dual = weights
+        self._keep_support(X, dual, kept, single=single)
+
+    def _keep_support(self, X, dual, kept, *, single):
+        """Set support_, support_vectors_ and dual_coef_ from coefficients over the items X."""
+        used = np.flatnonzero(np.any(dual != 0, axis=1))
+        self.support_ = kept[used]
+        if not (self._is_linear and self.solver_ == "newton"):  # there it would be a copy of most of X
+            self.support_vectors_ = np.empty((0, 0)) if self._is_precomputed else X[used]
+        self.dual_coef_ = dual[used, 0] if single else dual[used]
+
+    def _warn_if_collapsed(self, advice):
+        """Warn when the learned utility is exactly constant."""
+        if np.any(self.coef_ if self._is_linear else self.dual_coef_):
+            return
+        warnings.warn(
+            f"{type(self).__name__}: the optimum is u = 0: every item has the same utility. {advice}",
+            CollapseWarning,
+            stacklevel=3,
+        )
+
+    def utility(self, X):
+        """Return the learned utility of each item: larger is preferred; no intercept.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Items; with kernel="precomputed", kernel values against the training items.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            K(X, support_vectors_) @ dual_coef_, which is X @ coef_ for the linear kernel.
+        """
+        check_is_fitted(self)
+        X = self._check_items(self._without_qid(X), reset=False)
+        if self._is_linear:
+            return maps.LinearMap(X).forward_exact(self.coef_.T)
+        if self._is_precomputed:
+            return np.asarray(X[:, self.support_] @ self.dual_coef_, dtype=float)
+        block = max(1, SCORE_ENTRIES // max(1, self.support_.size))
+        parts = [self._kernel(X[i : i + block], self.support_vectors_) for i in range(0, X.shape[0], block)]
+        return np.concatenate([K @ self.dual_coef_ for K in parts])
+
+    # --- queries ------------------------------------------------------------------------------------------------
+
+    def _without_qid(self, X):
+        """Drop the column that named the queries at fit, where a frame still has it."""
+        column = getattr(self, "_qid_column", None)
+        return X if column is None or column not in getattr(X, "columns", ()) else drop_column(X, column)
+
+    def _split_qid(self, X, qid):
+        """Return X without its query column, and the query ids, when qid names a column."""
+        if not isinstance(qid, str):
+            return X, qid
+        if qid not in getattr(X, "columns", ()):
+            raise ValueError(f"qid={qid!r} names a column, but X has no such column; pass the ids as an array.")
+        return drop_column(X, qid), np.asarray(X[qid])
+
+
+def drop_column(frame, name):
+    """Return a pandas or polars frame without one column."""
+    return frame.drop(columns=name) if hasattr(frame, "iloc") else frame.drop(name)
+
+
+def check_weight(sample_weight, n):
+    """Return the weights as float64, ones when there are none."""
+    if sample_weight is None:
+        return np.ones(n)
+    weight = np.asarray(sample_weight, dtype=float)
+    weight = np.full(n, float(weight)) if weight.ndim == 0 else weight
+    if weight.shape != (n,):
+        raise ValueError(f"sample_weight.shape == {weight.shape}, expected {(n,)}: one weight per row of X.")
+    if not np.all(np.isfinite(weight)) or np.any(weight < 0):
+        raise ValueError("sample_weight has negative, NaN or infinite entries; expected finite weights >= 0.")
+    if not np.any(weight > 0):
+        raise ValueError("sample_weight is zero everywhere; expected at least one positive weight.")
+    return weight
+
+
+def check_choice(name, got, choices):
+    """Refuse a name that is not among the choices."""
+    if not isinstance(got, str) or got not in choices:
+        raise ValueError(f"{name}={got!r} is not understood; expected one of {', '.join(map(repr, choices))}.")
+
+
+def check_number(name, got, *, above=None, at_least=None, allow_inf=False, integer=False):
+    """Refuse anything but a number in range."""
+    expected = f"{'an integer' if integer else 'a number'} {'above' if above is not None else 'of at least'} "
+    expected += str(above if above is not None else at_least)
+    if not isinstance(got, Integral if integer else Real) or isinstance(got, bool):
+        raise TypeError(f"{name}={got!r} is a {type(got).__name__}; expected {expected}.")
+    in_range = got > above if above is not None else got >= at_least
+    if not in_range or (np.isinf(got) and not allow_inf):
+        raise ValueError(f"{name}={got!r} is out of range; expected {expected}.")

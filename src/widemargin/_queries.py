@@ -1,0 +1,33 @@
+"""Query ids, of any kind and in any order, as integer codes."""
+
+import numpy as np
+
+
+def query_codes(qid, n_rows):
+    """Return the queries as codes 0, 1, ... in the order of their ids; one query where `qid` is None.
+
+    Ids may be any hashable; if they have no order among them (1 and "a") the order of first appearance is
+    taken.
+    """
+    if qid is None:
+        return np.zeros(n_rows, dtype=np.int64)
+    ids = np.fromiter(qid, dtype=object) if isinstance(qid, list | tuple) else np.asarray(qid)
+    if ids.shape != (n_rows,):
+        raise ValueError(f"qid has shape {ids.shape}, expected ({n_rows},): pass one query id per row.")
+    is_missing = ids != ids  # noqa: PLR0124 (true for nan and NaT)
+    if np.any(is_missing) or (ids.dtype == object and any(v is None for v in ids)):
+        raise ValueError(
+            "qid has missing values (None, nan, NaT), expected an id in every row; fill or drop them."
+        )
+    if ids.dtype == object:
+        return _object_codes(ids)
+    return np.unique(ids, return_inverse=True)[1].astype(np.int64)
+
+
+def _object_codes(ids):
+    """Return codes of hashable objects, which need not have an order."""
+    keys = list(dict.fromkeys(ids))
+    with suppress(TypeError):  # no order: first appearance, which no hash seed can change
+        keys = sorted(keys)
+    code = {key: i for i, key in enumerate(keys)}
+    return np.fromiter((code[v] for v in ids), dtype=np.int64, count=ids.size)

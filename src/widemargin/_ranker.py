@@ -1,0 +1,116 @@
+"""What rankers share: graded data within queries, utilities as predictions, concordance as score."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from ._core import rules
+from ._estimator import PreferenceEstimator
+from ._queries import query_codes
+from .exceptions import NoComparisonsError
+from .metrics import concordance
+
+
+class Ranker(RegressorMixin, PreferenceEstimator):
+    """An estimator whose data are items in queries and whose prediction is the utility."""
+
+    __metadata_request__fit = {"qid": True}
+    __metadata_request__score = {"qid": True}
+
+    def _check_queries(self, X, y, qid, sample_weight):
+        """Return items, y, query codes, weights and kept positions; remembers what scoring must know."""
+        self._qid_column = qid if isinstance(qid, str) else None
+        X, qid = self._split_qid(X, qid)
+        X, y, weight, group, kept = self._check_samples(X, y, sample_weight, qid, y_numeric=True)
+        self._n_queries = int(np.unique(group).size)
+        return X, np.asarray(y, dtype=float), group, weight, kept
+
+    def _check_graded(self, X, y, qid, sample_weight):
+        """Return items, dense grades, query codes, weights and kept positions; there is something to compare."""
+        X, y, group, weight, kept = self._check_queries(X, y, qid, sample_weight)
+        codes = np.unique(y, return_inverse=True)[1].astype(np.int64)
+        order = np.lexsort((codes, group))
+        same_query = group[order][1:] == group[order][:-1]
+        if not np.any(same_query & (codes[order][1:] != codes[order][:-1])):
+            raise NoComparisonsError(_nothing_to_compare(y, self._n_queries))
+        return X, codes, group, weight, kept
+
+    def predict(self, X):
+        """Return the utility of each item: the larger, the more preferred.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Items.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self.utility(X)
+
+    def rank(self, X, qid=None):
+        """Return the rank of each item within its query: 1 is the best, equal utilities share the smallest rank.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Items.
+        qid : array-like of shape (n_samples,) or str, default=None
+            Query of each row; None: one query.
+
+        Returns
+        -------
+        ndarray of int of shape (n_samples,)
+        """
+        X, qid = self._split_qid(X, qid)
+        u = self.utility(X)
+        return rules.rank_in_groups(u, query_codes(qid, u.size))
+
+    def score(self, X, y, *, qid=None, sample_weight=None):
+        """Return the share of pairs of different y within a query that the utility orders right; ties count 1/2.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Items.
+        y : array-like of shape (n_samples,)
+            Grades.
+        qid : array-like of shape (n_samples,) or str, default=None
+            Query of each row; None: one query.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A pair weighs the product of its items' weights.
+
+        Returns
+        -------
+        float
+            nan, with a warning, where there is nothing to compare.
+        """
+        X, qid = self._split_qid(X, qid)
+        u = self.utility(X)
+        self._warn_across_queries(qid)
+        return concordance(y, u, qid=qid, sample_weight=sample_weight)
+
+    def _warn_across_queries(self, qid):
+        if qid is None and self._n_queries > 1:
+            warnings.warn(
+                f"{type(self).__name__} was fitted on {self._n_queries} queries but is scored without qid, so items of "
+                "different queries are compared; pass qid to score, and in a search enable metadata routing "
+                "(sklearn.set_config(enable_metadata_routing=True)).",
+                UserWarning,
+                stacklevel=3,
+            )
+
+
+def _nothing_to_compare(y, n_queries):
+    if y.size == 1:
+        return "there is 1 sample, so there is nothing to compare; give at least two items of different grade."
+    if n_queries == 1:
+        return f"y has one class ({y[0]}), so there is nothing to compare; give items of at least two grades."
+    return (
+        f"y has one class in every one of the {n_queries} queries, so there is nothing to compare; "
+        "pass qid=None to compare across queries."
+    )

@@ -1,0 +1,130 @@
+"""Ranking SVM: learn an order of items from grades within queries."""
+
+from __future__ import annotations
+
+from ._core import comparisons
+from ._ranker import Ranker
+
+__all__ = ["RankingSVM"]
+
+
+class RankingSVM(Ranker):
+    r"""Learn a utility that orders the items of each query as their grades do.
+
+    Minimises ``1/2 ||w||^2 + C * sum over pairs with y_i > y_j in one query of xi_ij``, where
+    ``u(x_i) - u(x_j) >= 1 - xi_ij`` and ``xi_ij >= 0``: Yu & Kim (84)-(86). Pairs are never materialised
+    when there are many.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the errors; ``inf`` asks for a hard margin.
+    kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"}, callable or kernel object, default="linear"
+        Kernel over items. Pairs use k(i,u) - k(i,v) - k(j,u) + k(j,v), never a kernel of differences.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Of "rbf", "poly" and "sigmoid", with scikit-learn's meaning.
+    degree : int, default=3
+        Of "poly".
+    coef0 : float, default=0.0
+        Of "poly" and "sigmoid".
+    loss : {"hinge", "squared_hinge"}, default="hinge"
+        ``xi`` or ``xi^2``.
+    tol : float, default=1e-4
+        Relative duality gap to reach.
+    max_iter : int, default=1000
+        Limit on the solver's iterations.
+    verbose : bool, default=False
+        Whether to write the solver's progress to standard error.
+    C_scale : {"sum", "mean"}, default="sum"
+        "mean" divides C by the total weight of the pairs.
+    memory_limit : float, default=None
+        Bytes that an exact kernel may need; by default 80 % of the machine's memory.
+    n_components : int, default=None
+        Rank of a low-rank kernel; None is exact.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Weights of the features (linear kernel).
+    support_, support_vectors_, dual_coef_ : ndarray
+        Items with a coefficient, their features, and the coefficients.
+    objective_ : float
+        The minimum, in the scale of the formula above.
+    duality_gap_ : float
+        An upper bound on how far, relatively, `objective_` is from the true minimum.
+    n_iter_ : int
+        Iterations of the solver.
+    solver_ : str
+        "interior_point" (pairs written out) or "newton" (pairs implicit).
+    converged_ : bool
+        Whether `duality_gap_` reached `tol`.
+
+    References
+    ----------
+    H. Yu and S. Kim, "SVM tutorial: classification, regression, and ranking", section 4.
+
+    Examples
+    --------
+    >>> from widemargin import RankingSVM
+    >>> ranker = RankingSVM().fit([[0.0], [1.0], [2.0]], [0, 1, 2])
+    >>> ranker.rank([[5.0], [7.0]])
+    array([2, 1])
+    """
+
+    def __init__(
+        self,
+        C=1.0,
+        *,
+        kernel="linear",
+        gamma="scale",
+        degree=3,
+        coef0=0.0,
+        loss="hinge",
+        tol=1e-4,
+        max_iter=1000,
+        verbose=False,
+        C_scale="sum",
+        memory_limit=None,
+        n_components=None,
+    ):
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.loss = loss
+        self.tol = tol
+        self.max_iter = max_iter
+        self.verbose = verbose
+        self.C_scale = C_scale
+        self.memory_limit = memory_limit
+        self.n_components = n_components
+
+    def fit(self, X, y, *, qid=None, sample_weight=None):
+        """Learn from graded items.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Items; float32 is not converted.
+        y : array-like of shape (n_samples,)
+            Grades or real values; larger is preferred. Only items of one query are compared.
+        qid : array-like of shape (n_samples,) or str, default=None
+            Query of each row, any values in any order, or the name of a column of X. None: one query.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A pair weighs the product of its items' weights, so that weight 2 is a row given twice.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        loss = self._check_loss(("hinge", "squared_hinge"))
+        X, codes, group, weight, kept = self._check_graded(X, y, qid, sample_weight)
+        levels = comparisons.from_levels(codes, group, weight)
+        map_ = self._make_map(X)
+        solver, solution = self._solve_levels(levels, map_, loss)
+        self._keep_solution(solver, [solution])
+        self._keep_model(X, map_, [solution], kept)
+        self._warn_if_collapsed("The grades contradict each other wherever the features differ.")
+        return self
