@@ -256,6 +256,35 @@ def two_norm(rows, X, *, C, kernel="linear", loss="hinge"):
     Phi, lift = features(kernel, X)
     a = _arrays(rows, len(X))
     B = a.D @ Phi
+    upper, lower, w, level = _solved(a, rows, Phi, C, loss)
+    reach = a.c.sum() * (B**2).sum(1).max()  # C * reach << 1: no utility comes near a margin
+    if C * reach < (1e-3 if loss == "hinge" else 1e-5):
+        w = _extrapolated(a, rows, Phi, C, loss=loss, reach=reach)
+        upper, level = _primal_point(rows, Phi, w, C, loss)
+    found = Optimum(upper, lower, lambda Z: lift(Z) @ w, Phi @ w, level, np.linalg.norm(w))
+    if not found.gap <= RELIABLE:
+        raise UnreliableOracleError(
+            f"{upper} and {lower} differ by {found.gap:.1e} (C={C}, {kernel}, {loss})"
+        )
+    return found
+
+
+def _extrapolated(a, rows, Phi, C, *, loss, reach):
+    """Weights at a C so small that 1/2 ||w||^2 drowns in the rounding of the slacks.
+
+    There w(C) / C is constant (hinge) or a power series in C (squared): solved at two larger C and continued.
+    """
+    limit = 1e-8 if loss == "hinge" else 1e-3
+    for start in np.array([1.0, 1e-1, 1e-2, 1e-3] if loss == "hinge" else [1e-4]) / reach:
+        more, less = (_solved(a, rows, Phi, c, loss)[2] / c for c in (start, start / 10))
+        if np.linalg.norm(more - less) <= limit * np.linalg.norm(less) + 1e-12:
+            return C * (less + (less - more) * (start / 10 - C) / (start * 0.9))
+    raise UnreliableOracleError(f"w / C still moves at C={start:.1e} ({loss})")
+
+
+def _solved(a, rows, Phi, C, loss):
+    """Best value, best bound, weights and interval of the bias that Clarabel and the polish can find."""
+    B = a.D @ Phi
     best, statuses = (np.inf, -np.inf, None, None), []
     for tol, heavy in itertools.product(TOLERANCES, (False, True)):
         status, points = _clarabel(a, B, C, loss, tol=tol, heavy=heavy)
@@ -270,13 +299,7 @@ def two_norm(rows, X, *, C, kernel="linear", loss="hinge"):
             break
     if best[2] is None:
         raise InfeasibleError(f"Clarabel says {sorted(set(statuses))}")
-    upper, lower, v, level = best
-    found = Optimum(upper, lower, lambda Z: lift(Z) @ v, Phi @ v, level, np.linalg.norm(v))
-    if not found.gap <= RELIABLE:
-        raise UnreliableOracleError(
-            f"{upper} and {lower} differ by {found.gap:.1e} (C={C}, {kernel}, {loss})"
-        )
-    return found
+    return best
 
 
 def _clarabel(a, B, C, loss, *, tol, heavy):

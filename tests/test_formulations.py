@@ -292,7 +292,8 @@ def test_the_objective_is_what_the_utilities_cost(fit):
         assert oracles.worst_slack(fit.rows, u, fit.level) <= 1e-7
     else:
         value += fit.case.C * oracles.risk(fit.rows, u, fit.level, fit.loss)
-    assert_allclose(fit.model.objective_, value, rtol=1e-8, atol=0)
+    rounding = 0.0 if np.isinf(fit.case.C) else 1e-15 * fit.case.C * sum(row.weight for row in fit.rows)
+    assert_allclose(fit.model.objective_, value, rtol=1e-8, atol=rounding * max(1, np.abs(u).max()))
 
 
 def test_the_gap_bounds_the_distance_to_the_optimum(fit):
@@ -329,34 +330,38 @@ def test_the_tie_width_makes_the_fewest_errors(fit):
     if fit.case.name not in {"threshold", "both-ways"}:
         pytest.skip("has no tie width, or one that is learned with the utilities")
     s = fit.model.decision_function(Pairs(fit.sample.X, fit.sample.index))
+    s = np.round(s / fit.spread, 9) * fit.spread  # pairs on the margin have equal |s|, up to rounding
     errors = [oracles.comparison_errors(s, fit.sample.y, tau) for tau in (0.0, *np.abs(s))]
     assert oracles.comparison_errors(s, fit.sample.y, fit.model.tie_width_) == min(errors)
 
 
 def test_the_dual_coefficients_satisfy_the_kkt_conditions(fit):
-    """Coefficients over items sum to zero where a level is free or pairs cancel, and stay in the box."""
-    if not hasattr(fit.model, "dual_coef_") and fit.case.kernel == "linear":
-        pytest.skip("a linear model without dual coefficients")
+    """Coefficients over items give the utilities, sum to zero, and come from multipliers in their box.
+
+    The last is visible only where the kernel matrix has full rank, so that the coefficients are unique.
+    """
     full = np.zeros(len(fit.sample.X))
     full[fit.model.support_] = fit.model.dual_coef_
-    size = np.abs(full).sum()
-    assert abs(full.sum()) <= 1e-6 * size
+    K = oracles.gram(fit.case.kernel, fit.sample.X, fit.model.support_vectors_, fit.sample.X)
+    assert_allclose(fit.model.utility(fit.sample.X), K @ fit.model.dual_coef_, rtol=0, atol=1e-5 * fit.spread)
+    noise = 1e-6 * np.abs(full).sum()
+    assert abs(full.sum()) <= noise
+    if fit.case.kernel != "rbf":
+        return
     if fit.sample.qid is not None:  # pairs never leave their query
         for q in np.unique(fit.sample.qid):
-            assert abs(full[fit.sample.qid == q].sum()) <= 1e-6 * size
+            assert abs(full[fit.sample.qid == q].sum()) <= noise
     if not fit.case.squared and not np.isinf(fit.case.C):
-        reach = np.zeros(len(full))  # the largest coefficient that the items' rows together allow
+        reach = np.zeros(len(full))  # the largest coefficient that the item's rows together allow
         for row in fit.rows:
             reach[list(row.signs)] += fit.case.C * row.weight
-        assert np.all(np.abs(full) <= reach * (1 + 1e-6))
-    K = oracles.gram(fit.case.kernel, fit.sample.X, fit.model.support_vectors_, fit.sample.X)
-    assert_allclose(fit.model.utility(fit.sample.X), K @ fit.model.dual_coef_, rtol=0, atol=1e-7 * fit.spread)
+        assert np.all(np.abs(full) <= reach + noise)
 
 
 # The oracles themselves ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("C", [1e-8, 1e-2, 1.0, 1e3])
+@pytest.mark.parametrize("C", [1e-2, 1.0, 1e3])
 @pytest.mark.parametrize("loss", ["hinge", "squared"])
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize(
@@ -432,6 +437,18 @@ def _binary(s, C, kernel, pair):
     return oracles.two_norm(oracles.classification_rows(y), X, C=C)
 
 
+# LIBSVM keeps its kernel in single precision: with C = 1e3 that alone moves decision values by 1e-3. It is the same
+# problem only on a kernel whose entries are exact there.
+
+
+def _exact_in_single_precision(kernel, X, Z):
+    """Kernel matrices of the rows X, and of Z against them, that lose nothing when rounded to float32."""
+    if kernel == "rbf":  # of full rank: rounding leaves it positive definite
+        return tuple(np.float64(np.float32(oracles.gram(kernel, A, X, X))) for A in (X, Z))
+    X, Z = np.round(8 * X) / 8, np.round(8 * Z) / 8
+    return tuple(oracles.gram(kernel, A, X, X) for A in (X, Z))
+
+
 @pytest.mark.parametrize("C", [1e-2, 1.0, 1e3])
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -439,14 +456,24 @@ def _binary(s, C, kernel, pair):
 def test_the_classifier_is_scikit_learns_svc(n_classes, kernel, C, class_weight):
     """Decision values, their order and their signs are those of a well converged SVC."""
     s = generators.classes(2, n=30, n_classes=n_classes)
-    theirs = SVC(
-        C=C, tol=1e-10, decision_function_shape="ovo", class_weight=class_weight, **KERNELS[kernel]
-    ).fit(s.X, s.y, sample_weight=s.weight)
-    ours = MarginClassifier(C, tol=1e-12, class_weight=class_weight, **KERNELS[kernel])
-    fit_quietly(ours, _fit_weighted, s)
-    want = theirs.decision_function(s.new)
-    assert_allclose(ours.utility(s.new) + ours.intercept_, want, rtol=0, atol=1e-6 * np.abs(want).max())
-    assert np.array_equal(ours.predict(s.new), theirs.predict(s.new))
+    K, new = _exact_in_single_precision(kernel, s.X, s.new)
+    same = {"C": C, "kernel": "precomputed", "class_weight": class_weight}
+    theirs = SVC(tol=1e-10, decision_function_shape="ovo", **same).fit(K, s.y, sample_weight=s.weight)
+    ours = MarginClassifier(tol=1e-12, **same)
+    fit_quietly(ours, lambda model, s: model.fit(K, s.y, sample_weight=s.weight), s)
+    want = theirs.decision_function(new)
+    assert_allclose(ours.utility(new) + ours.intercept_, want, rtol=0, atol=1e-6 * np.abs(want).max())
+    assert np.array_equal(ours.predict(new), theirs.predict(new))
+
+
+@pytest.mark.parametrize("C", [1e-2, 1.0])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_the_classifiers_kernels_are_scikit_learns(kernel, C):
+    """With moderate C the same holds for the kernels by name, parameters and default gamma included."""
+    s = generators.classes(2, n=30)
+    theirs = SVC(C=C, tol=1e-10, **KERNELS[kernel]).fit(s.X, s.y).decision_function(s.new)
+    ours = MarginClassifier(C, tol=1e-12, **KERNELS[kernel]).fit(s.X, s.y).decision_function(s.new)
+    assert_allclose(ours, theirs, rtol=0, atol=1e-6 * np.abs(theirs).max())
 
 
 @pytest.mark.parametrize("C", [1e-2, 1.0, 1e3])
@@ -454,10 +481,11 @@ def test_the_classifier_is_scikit_learns_svc(n_classes, kernel, C, class_weight)
 def test_the_regressor_is_scikit_learns_svr(kernel, C):
     """Predictions are those of a well converged SVR."""
     s = generators.targets(3)
-    want = SVR(C=C, epsilon=EPSILON, tol=1e-10, **KERNELS[kernel]).fit(s.X, s.y).predict(s.new)
-    ours = MarginRegressor(C, epsilon=EPSILON, tol=1e-12, **KERNELS[kernel])
-    fit_quietly(ours, _fit_plain, s)
-    assert_allclose(ours.predict(s.new), want, rtol=0, atol=1e-6 * np.ptp(s.y))
+    K, new = _exact_in_single_precision(kernel, s.X, s.new)
+    want = SVR(C=C, epsilon=EPSILON, tol=1e-10, kernel="precomputed").fit(K, s.y).predict(new)
+    ours = MarginRegressor(C, epsilon=EPSILON, tol=1e-12, kernel="precomputed")
+    fit_quietly(ours, lambda model, s: model.fit(K, s.y), s)
+    assert_allclose(ours.predict(new), want, rtol=0, atol=1e-6 * np.ptp(s.y))
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])

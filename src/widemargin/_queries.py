@@ -1,5 +1,7 @@
 """Query ids, of any kind and in any order, as integer codes."""
 
+from contextlib import suppress
+
 import numpy as np
 
 

@@ -5,7 +5,6 @@ with it also by `random_state`; folds are as equal in size as a greedy deal make
 """
 
 import heapq
-from contextlib import suppress
 
 import numpy as np
 from scipy.sparse import coo_array

@@ -12,7 +12,7 @@ from .problem import Problem
 from .solution import Array
 
 FEASIBLE = 1e-10  # a hard constraint holds if its shortfall is below this share of the largest margin
-ROUNDING = 1e-12  # a shortfall below this is rounding: the point is stretched instead of paying C times it
+ROUNDING = 1e-10  # a shortfall below this may be rounding: stretching the point can cost less than C times it
 
 
 @dataclass(frozen=True)
@@ -31,27 +31,28 @@ class Bounds:
             return float("inf")
         return (self.primal - self.dual) / self.primal if self.primal > 0 else 0.0
 
-    def with_primal(self, x: Array, primal: float) -> Bounds:
-        """Return these bounds, or with the better primal point."""
-        return Bounds(x, primal, self.a, self.dual) if primal < self.primal else self
+    def with_primal(self, x: Array, primal: float, *, slack: float = 0.0) -> Bounds:
+        """Return these bounds, or with the better primal point; `slack` is what a preferred point may lose."""
+        return Bounds(x, primal, self.a, self.dual) if primal < self.primal + slack else self
 
-    def with_dual(self, a: Array, dual: float) -> Bounds:
-        """Return these bounds, or with the better dual point."""
-        return Bounds(self.x, self.primal, a, dual) if dual > self.dual else self
+    def with_dual(self, a: Array, dual: float, *, slack: float = 0.0) -> Bounds:
+        """Return these bounds, or with the better dual point; `slack` is what a preferred point may lose."""
+        return Bounds(self.x, self.primal, a, dual) if dual > self.dual - slack else self
 
 
 def primal_value(problem: Problem, x: Array) -> tuple[Array, float]:
-    """Return the point, stretched where a shortfall is only rounding, and its objective."""
-    w = x[: problem.p]
-    short = problem.margin - problem.design.dot(x)
+    """Return the point, stretched where that is cheaper than its rounding-size shortfalls, and its objective."""
+    norm = 0.5 * float(x[: problem.p] @ x[: problem.p])
+    reached = problem.design.dot(x)
+    value = norm + _loss(problem, problem.margin - reached)
     if np.all(problem.margin > 0):
-        eta = float(np.max(short / problem.margin))
+        eta = float(np.max(1.0 - reached / problem.margin))
         if 0.0 < eta < (1.0 if problem.hard else ROUNDING):
-            stretched = x / (1.0 - eta)
-            return stretched, 0.5 * float(stretched[: problem.p] @ stretched[: problem.p]) + _loss(
-                problem, np.zeros_like(short) if problem.hard else problem.margin - problem.design.dot(stretched)
-            )
-    return x, 0.5 * float(w @ w) + _loss(problem, short)
+            stretch = (1.0 + 1e-15) / (1.0 - eta)
+            loss = 0.0 if problem.hard else _loss(problem, problem.margin - stretch * reached)
+            if norm * stretch**2 + loss < value:
+                return x * stretch, norm * stretch**2 + loss
+    return x, value
 
 
 def _loss(problem: Problem, short: Array) -> float:

@@ -18,6 +18,7 @@ from scipy import linalg
 
 from . import rules
 from .certificate import (
+    ROUNDING,
     Bounds,
     cancelled,
     dual_objective,
@@ -37,6 +38,7 @@ Report: TypeAlias = Callable[[int, float], object]  # called with (iteration, ga
 
 NO_MARGIN = 1e-9  # hard margins below this share of the data radius are refused
 EXACT = 1e-13  # what small problems are solved to, whatever tol: it costs two or three iterations
+PATIENCE = 25  # iterations in which the gap must halve
 SMALL = 2_000_000  # rows x features that count as small
 
 
@@ -82,7 +84,7 @@ def interior_point(
     if status is Status.INFEASIBLE:
         return _infeasible(map_, rows, n_iter)
     if small and bounds.gap > 0:
-        bounds = polished(problem, bounds, state.a, state.s)
+        bounds = polished(problem, bounds, state.a, state.s, state.xi)
     return _finish(rows, map_, C, problem, bounds, tol, n_iter, status)
 
 
@@ -92,6 +94,7 @@ def _iterate(
     """Run predictor-corrector steps until the gap, the steps or the patience end."""
     state = _start(problem)
     bounds = Bounds(state.x, float("inf"), state.a, 0.0)
+    idle, before = 0, float("inf")
     for k in range(1, max_iter + 1):
         try:
             system = _System(problem, state)
@@ -105,7 +108,8 @@ def _iterate(
             return bounds, state, k, Status.CONVERGED
         if problem.hard and infeasibility(problem, state.a) < NO_MARGIN:
             return bounds, state, k, Status.INFEASIBLE
-        if step < 1e-12 or system.mu <= 1e-30:
+        idle, before = (idle + 1, before) if bounds.gap > 0.5 * before else (0, bounds.gap)
+        if step < 1e-12 or system.mu <= 1e-30 or idle > PATIENCE:
             return bounds, state, k, Status.STALLED
     return bounds, state, max_iter, Status.MAX_ITER
 
@@ -357,22 +361,31 @@ def _finish(
     points = [_point(rows, map_, w, levels, C, problem.loss) for w in candidates]
     if cancelled(problem, bounds.a):
         zero = _point(rows, map_, np.zeros_like(image), levels, C, problem.loss)
-        if relative_gap(zero[1], dual) <= max(tol, 1e-9):
-            candidates, points, coefficients = [np.zeros_like(image)], [zero], np.zeros_like(coefficients)
-    best = min(value for _, value in points)
+        if relative_gap(zero[2], dual) <= max(tol, 1e-9):
+            points, coefficients = [zero], np.zeros_like(coefficients)
+    best = min(value for _, _, value in points)
     # the image of the multipliers is sparse over the items: it wins unless the other is visibly better
-    pick = next(i for i, (_, value) in enumerate(points) if value <= best * (1 + 1e-12))
-    levels, value = points[pick]
+    enough = max(best * (1 + 1e-10), dual / (1 - 0.5 * min(tol, 1e-9)))
+    pick = next(i for i, point in enumerate(points) if point[2] <= enough)
+    weights, levels, value = points[pick]
     if relative_gap(value, dual) <= tol:
         status = Status.CONVERGED
     elif status is Status.CONVERGED:
         status = Status.STALLED
-    return Solution(candidates[pick], coefficients, levels, value, dual, n_iter, status)
+    return Solution(weights, coefficients, levels, value, dual, n_iter, status)
 
 
-def _point(rows: Rows, map_: Map, w: Array, levels: Array, C: float, loss: Loss) -> tuple[Array, float]:
-    """Return the best levels for w, and the objective."""
-    z = rows.D @ map_.forward_exact(w)
-    norm = 0.5 * map_.squared_norm(w)
+def _point(
+    rows: Rows, map_: Map, w: Array, levels: Array, C: float, loss: Loss
+) -> tuple[Array, Array, float]:
+    """Return w, its best levels and the objective; w is stretched where its shortfalls are only rounding."""
+    z, norm = rows.D @ map_.forward_exact(w), 0.5 * map_.squared_norm(w)
     best = min((rules.best_levels(rows, z, C, loss), levels), key=lambda b: loss_value(rows, z, b, C, loss))
-    return best, norm + loss_value(rows, z, best, C, loss)
+    value = norm + loss_value(rows, z, best, C, loss)
+    eta = float(np.max(1.0 - (z + rows.E @ best) / rows.margin)) if np.all(rows.margin > 0) else 0.0
+    if 0.0 < eta < ROUNDING:
+        stretch = (1.0 + 1e-15) / (1.0 - eta)
+        stretched = norm * stretch**2 + loss_value(rows, z * stretch, best * stretch, C, loss)
+        if stretched < value or np.isinf(C):
+            return w * stretch, best * stretch, stretched
+    return w, best, value

@@ -1,80 +1,139 @@
 """From an interior point's answer to the optimum itself: solve the equations of the active rows.
 
-At a hinge optimum each row is satisfied (a = 0), violated (a = cost) or exactly on the margin. Given that split,
-    min 1/2 |w|^2 - g'w - h'b   s.t.  B_F x = margin_F,     g, h = sum over violated rows of cost * row,
-is linear algebra, done in the null space of B_F so that no terms of the size of C cancel.
-Rows that turn out misplaced change sides, a few times; the result is kept only if the certified gap fell.
+At an optimum each task is met (no multiplier), tight (its active rows sit exactly on the margin) or loaded (its slack
+is positive and its active rows fall short by the same amount). One row of a loaded task, its reference r, carries the
+slack: xi = m_r - B_r x. The others must fall short as much: (B_k - B_r) x = m_k - m_r. What is left is
+
+    min 1/2 |w|^2 + sum over loaded tasks of cost * loss(m_r - B_r x)    s.t.  A x = c,
+
+linear algebra, done in the null space of A so that no terms of the size of C cancel. Rows that turn out misplaced
+change sides, a few times; a point is kept only if it tightens the certified bounds.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .certificate import Bounds, dual_value, primal_value
+from .comparisons import IntArray
 from .problem import Problem
 from .solution import Array
 
 ROUNDS = 6
-ACTIVE_LIMIT = 2000  # rows on the margin beyond which the factorisation costs more than it gives
+ACTIVE_LIMIT = 1500  # active rows beyond which the factorisation costs more than it gives
+ROUNDING = 1e-13  # what a point with exact zeros and exact margins may lose against the interior one
+Mask = NDArray[np.bool_]
 
 
-def polished(problem: Problem, bounds: Bounds, a: Array, s: Array) -> Bounds:
+@dataclass(frozen=True)
+class Split:
+    """A guess of the optimum's shape: which rows are active, which tasks have a positive slack."""
+
+    active: Mask  # rows
+    loaded: Mask  # tasks
+
+
+def polished(problem: Problem, bounds: Bounds, a: Array, s: Array, xi: Array) -> Bounds:
     """Return bounds at least as tight, from the exact solution on the active set."""
-    if problem.slacks.task is not None or (problem.loss.squared and not problem.hard):
-        return bounds
-    relative = a / np.max(a) if problem.hard else a / problem.cost
-    short = problem.margin - problem.design.dot(bounds.x)
-    active = relative > s
-    violated = active & (relative > 0.5) & (short > 1e-6) & (not problem.hard)
-    on_margin = active & ~violated
+    task = np.arange(a.size) if problem.slacks.task is None else problem.slacks.task
+    split = _first_split(problem, a, s, xi)
     for _ in range(ROUNDS):
-        if on_margin.sum() > ACTIVE_LIMIT:
+        reference = _references(split, a, task)
+        tied = split.active.copy()
+        tied[reference] = False
+        if tied.sum() > ACTIVE_LIMIT:
             return bounds
-        x, a_try = _on_face(problem, on_margin, violated, a)
-        bounds = _accepted(problem, bounds, x, a_try)
-        on_margin, violated, changed = _exchanged(problem, x, a_try, on_margin, violated)
-        if not changed:
+        x, a = _on_face(problem, tied, reference, a, task)
+        slack = ROUNDING * bounds.primal
+        bounds = bounds.with_dual(*dual_value(problem, a), slack=slack)
+        bounds = bounds.with_primal(*primal_value(problem, x), slack=slack)
+        changed = _exchanged(problem, x, a, split, task)
+        if np.array_equal(changed.active, split.active) and np.array_equal(changed.loaded, split.loaded):
             break
+        split = changed
     return bounds
 
 
-def _on_face(problem: Problem, on: NDArray[np.bool_], above: NDArray[np.bool_], a: Array) -> tuple[Array, Array]:
-    """Return x and a that solve the equations of the split exactly."""
+def _first_split(problem: Problem, a: Array, s: Array, xi: Array) -> Split:
+    """Read the split off an interior point: which of the two complementary numbers is the larger."""
+    if problem.hard:
+        return Split(a / np.max(a) > s, np.zeros(problem.slacks.n, bool))
+    if problem.loss.squared:
+        active = a / (2.0 * problem.slacks.spread(problem.cost)) > s
+        return Split(active, problem.slacks.total(active.astype(float)) > 0)
+    active = a / problem.slacks.spread(problem.cost) > s
+    loaded = (problem.slacks.total(a) > 0.5 * problem.cost) & (xi > 1e-6)
+    return Split(active, loaded & (problem.slacks.total(active.astype(float)) > 0))
+
+
+def _references(split: Split, a: Array, task: IntArray) -> IntArray:
+    """Return one active row of each loaded task: the one with the largest multiplier."""
+    rows = np.flatnonzero(split.active & split.loaded[task])
+    order = rows[np.lexsort((-a[rows], task[rows]))]
+    first = np.concatenate([[True], task[order][1:] != task[order][:-1]]) if order.size else np.zeros(0, bool)
+    return order[first]
+
+
+def _on_face(
+    problem: Problem, tied: Mask, reference: IntArray, a: Array, task: IntArray
+) -> tuple[Array, Array]:
+    """Return x and the multipliers that solve the equations of the split."""
     p, k = problem.p, problem.design.shape[1]
-    fixed = np.zeros(a.size)
-    fixed[above] = problem.cost[above]
-    pull = problem.design.tdot(fixed)
-    A = problem.design.rows(on)
-    U, S, Vt = np.linalg.svd(A, full_matrices=True)
-    rank = int(np.sum(S > 1e-12 * max(1.0, S.max(initial=0.0))))
-    x = Vt[:rank].T @ ((U[:, :rank].T @ problem.margin[on]) / S[:rank])
-    N = Vt[rank:].T
-    weighted = np.concatenate([np.ones(p), np.zeros(k - p)])
-    if N.shape[1]:
-        curve = N[:p].T @ N[:p]
-        x = x + N @ np.linalg.lstsq(curve, N.T @ (pull - weighted * x), rcond=1e-13)[0]
-    a_new = fixed.copy()
-    missing = weighted * x - pull - A.T @ a[on]  # what the margin rows' own multipliers leave open
-    a_new[on] = a[on] + U[:, :rank] @ ((Vt[:rank] @ missing) / S[:rank])
+    of_task = np.full(problem.slacks.n, -1)
+    of_task[task[reference]] = np.arange(reference.size)
+    carrier = of_task[task[tied]]  # the reference of each tied row's task, -1 where the task is tight
+    is_reference = np.zeros(a.size, bool)
+    is_reference[reference] = True
+    order = np.argsort(reference)
+    R = np.empty((reference.size, k))
+    R[order] = problem.design.rows(is_reference)
+    A = problem.design.rows(tied)
+    c = problem.margin[tied]
+    A = np.where(carrier[:, None] >= 0, A - R[carrier], A) if reference.size else A
+    c = np.where(carrier >= 0, c - problem.margin[reference][carrier], c) if reference.size else c
+    cost, m_ref = problem.cost[task[reference]], problem.margin[reference]
+    metric = np.diag(np.concatenate([np.ones(p), np.zeros(k - p)]))
+    if problem.loss.squared and not problem.hard:
+        metric += 2.0 * R.T @ (cost[:, None] * R)
+        pull = 2.0 * R.T @ (cost * m_ref)
+    else:
+        pull = R.T @ cost
+    x, U, S, Vt = _constrained(metric, pull, A, c)
+    a_new = np.zeros(a.size)
+    missing = metric @ x - pull - A.T @ a[tied]  # what the tied rows' own multipliers leave open
+    a_new[tied] = a[tied] + U @ ((Vt @ missing) / S)
+    load = 2.0 * cost * (m_ref - R @ x) if problem.loss.squared else cost
+    taken = np.bincount(carrier[carrier >= 0], a_new[tied][carrier >= 0], minlength=reference.size)
+    a_new[reference] = load - taken
     return x, a_new
 
 
-def _accepted(problem: Problem, bounds: Bounds, x: Array, a: Array) -> Bounds:
-    """Keep each side only where its certified bound improved."""
-    bounds = bounds.with_dual(*dual_value(problem, a))
-    return bounds.with_primal(*primal_value(problem, x))
+def _constrained(metric: Array, pull: Array, A: Array, c: Array) -> tuple[Array, Array, Array, Array]:
+    """Minimise 1/2 x'metric x - pull'x over A x = c; return x and the singular triplets of A."""
+    U, S, Vt = np.linalg.svd(A, full_matrices=True)
+    rank = int(np.sum(S > 1e-12 * max(1.0, S.max(initial=0.0))))
+    U, S, V, N = U[:, :rank], S[:rank], Vt[:rank], Vt[rank:].T
+    x = V.T @ ((U.T @ c) / S)
+    if N.shape[1]:
+        x = x + N @ np.linalg.lstsq(N.T @ metric @ N, N.T @ (pull - metric @ x), rcond=1e-15)[0]
+    return x, U, S, V
 
 
-def _exchanged(
-    problem: Problem, x: Array, a: Array, on: NDArray[np.bool_], above: NDArray[np.bool_]
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_], bool]:
-    """Move rows whose multiplier or margin contradicts their side."""
+def _exchanged(problem: Problem, x: Array, a: Array, split: Split, task: IntArray) -> Split:
+    """Move what contradicts its side: negative multipliers, uncovered shortfalls, overfull or empty slacks."""
     short = problem.margin - problem.design.dot(x)
-    leave = on & (a < -1e-12 * np.max(a, initial=1e-300))
-    rise = on & (a > problem.cost * (1 + 1e-12))
-    enter = ~on & ~above & (short > 1e-11)
-    fall = above & (short < -1e-11)
-    on_new = (on & ~leave & ~rise) | enter | fall
-    above_new = (above & ~fall) | rise
-    return on_new, above_new, bool(np.any(on_new != on) or np.any(above_new != above))
+    slack = np.where(split.loaded, np.maximum(problem.slacks.worst(np.where(split.active, short, -np.inf)), 0.0), 0.0)
+    leave = split.active & (a < -1e-12 * np.max(np.abs(a), initial=1e-300))
+    enter = ~split.active & (short > slack[task] + 1e-11)
+    active = (split.active & ~leave) | enter
+    if problem.hard:
+        return Split(active, split.loaded)
+    occupied = problem.slacks.total(active.astype(float)) > 0
+    if problem.loss.squared:
+        return Split(active, occupied)
+    over = problem.slacks.total(np.maximum(a, 0.0)) > problem.cost * (1 + 1e-12)
+    worst = problem.slacks.worst(np.where(split.active, short, -np.inf))
+    return Split(active, ((split.loaded & (worst > -1e-11)) | over) & occupied)

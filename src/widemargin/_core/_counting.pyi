@@ -1,0 +1,49 @@
+from numpy.typing import NDArray
+
+from .comparisons import IntArray
+from .solution import Array
+
+FEW_LEVELS: int
+
+def gradient(
+    u: Array,
+    base: int,
+    order: IntArray,
+    rank: IntArray,
+    starts: IntArray,
+    groups: IntArray,
+    weight: Array,
+    thresholds: Array,
+    shares: Array,
+    g: Array,
+    sums: Array,
+) -> bool: ...
+def ascending(u: Array, order: IntArray, starts: IntArray, by_u: IntArray) -> None: ...
+def laplacian_product(
+    u: Array,
+    v: Array,
+    order: IntArray,
+    by_u: IntArray,
+    rank: IntArray,
+    starts: IntArray,
+    weight: Array,
+    thresholds: Array,
+    shares: Array,
+    out: Array,
+) -> None: ...
+def laplacian_tile(
+    u: Array, rank: IntArray, weight: Array, thresholds: Array, shares: Array, first: int, out: NDArray
+) -> None: ...
+def laplacian_rows(
+    u: Array,
+    base: int,
+    order: IntArray,
+    rank: IntArray,
+    starts: IntArray,
+    groups: IntArray,
+    weight: Array,
+    threshold: float,
+    share: float,
+    X: NDArray,
+    out: NDArray,
+) -> None: ...

@@ -1,0 +1,85 @@
+"""Solving with I + C X'LX: a Cholesky factor for few features, conjugate gradients for many."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+import numpy as np
+from scipy import linalg
+
+from .solution import Array
+
+Product: TypeAlias = Callable[[Array], Array]
+
+
+class Curvature(Protocol):
+    """The Hessian of a goal at some point."""
+
+    def solve(self, g: Array) -> Array:
+        """Return (I + C X'LX)^-1 g, or near it."""
+
+    def scaled(self, share: float) -> Curvature | None:
+        """Return the same with share * C in place of C, where that is cheap."""
+
+
+@dataclass(frozen=True)
+class Factor:
+    """Cholesky factor, scaled to unit diagonal: columns of X may differ by many decades."""
+
+    gram: Array  # C X'LX
+    scale: Array
+    chol: Array
+
+    @classmethod
+    def of(cls, gram: Array) -> Factor:
+        """Factorise I + gram; a tiny ridge on the unit diagonal grows until the factor exists."""
+        diagonal = slice(None, None, gram.shape[0] + 1)
+        scale = 1.0 / np.sqrt(1.0 + np.maximum(np.diag(gram), 0.0))
+        H = gram * (scale[:, None] * scale)
+        ridge = 1e-15
+        while True:
+            H.flat[diagonal] = 1.0 + ridge
+            chol, info = linalg.lapack.dpotrf(H, lower=0, clean=0)
+            if info == 0 or not ridge < 1.0:
+                return cls(gram, scale, chol)
+            ridge *= 30.0
+
+    def solve(self, g: Array) -> Array:
+        """Return (I + gram)^-1 g."""
+        x, _ = linalg.lapack.dpotrs(self.chol, self.scale * g, lower=0)
+        return self.scale * x
+
+    def scaled(self, share: float) -> Factor:
+        """Return the factor of I + share * gram."""
+        return Factor.of(share * self.gram)
+
+
+@dataclass(frozen=True)
+class Iterative:
+    """Conjugate gradients on the product; a diagonal preconditioner does not pay: it sees no constants."""
+
+    product: Product  # v -> (I + C X'LX) v
+    rtol: float = 0.1
+    max_iter: int = 300
+
+    def solve(self, g: Array) -> Array:
+        """Return x with ||(I + C X'LX) x - g|| <= rtol ||g||."""
+        x, r = np.zeros_like(g), g.copy()
+        d, rr = r.copy(), float(r @ r)
+        enough = self.rtol**2 * rr
+        for _ in range(self.max_iter):
+            if not rr > enough:
+                break
+            Hd = self.product(d)
+            step = rr / float(d @ Hd)
+            x += step * d
+            r -= step * Hd
+            rr, before = float(r @ r), rr
+            d = r + (rr / before) * d
+        return x
+
+    def scaled(self, share: float) -> None:  # noqa: ARG002
+        """Return None: a new product is as cheap."""
+        return

@@ -1,0 +1,245 @@
+"""One look at all rows of X: utilities, sums over pairs, and X'g, block by block while a block is in cache.
+
+A block holds whole groups, so its rows are read from memory once for both products. X stays as it is: dense
+float32 or float64 (any layout), or CSR. In `precise` mode blocks of float32 are widened one at a time.
+Sums over blocks are float64 and in the order of the blocks: the thread count changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from .curvature import Curvature, Factor, Iterative
+from .solution import Array
+
+if TYPE_CHECKING:
+    from .comparisons import IntArray
+    from .risks import Block, GroupedPairRisk, Terms
+
+T = TypeVar("T")
+BLOCK_BYTES = 1 << 20  # a block and its products stay in the second-level cache
+N_PROBES = 3
+SMALL_DATA = 20_000  # rows below which float64 products cost nothing that matters
+WIDEST_SCALES = 1e4
+FEW_FEATURES = 500  # up to so many an explicit Hessian beats conjugate gradients
+
+
+class Look(NamedTuple):
+    """What one pass over the data gives at w: the pairs' sums and X'g."""
+
+    terms: Terms
+    pull: Array
+    g: Array  # gradient in the utilities, in the order of the risk's items
+
+
+@dataclass(frozen=True)
+class LinearPairs:
+    """The pairs of a risk seen through X: everything Newton asks of the data, in the space of w."""
+
+    X: Any  # dense, or CSR
+    risk: GroupedPairRisk
+    precise: bool = False
+    n_threads: int = 1
+    rows: IntArray | None = None  # where groups are scattered: the rows of X, group by group
+    plan: list[Block] = field(default_factory=list)
+
+    @classmethod
+    def of(
+        cls,
+        X: Any,
+        risk: GroupedPairRisk,
+        *,
+        precise: bool | None = None,
+        n_threads: int = 1,
+    ) -> LinearPairs:
+        """Lay out the blocks; products are widened where float32 is known to fail, unless told."""
+        rows, risk = risk.contiguous()
+        if precise is None:
+            precise = X.shape[0] <= SMALL_DATA or _is_badly_scaled(X)
+        n_rows = max(64, BLOCK_BYTES // max(1, 4 * _columns_held(X)))
+        return cls(X, risk, precise, n_threads, rows, risk.blocks(n_rows))
+
+    @property
+    def n_features(self) -> int:
+        """Return the number of columns of X."""
+        return self.X.shape[1]
+
+    @property
+    def n_items(self) -> int:
+        """Return the number of rows."""
+        return self.risk.levels.n_items
+
+    @property
+    def is_gram_cheap(self) -> bool:
+        """Return whether X'LX over all pairs costs a moderate number of passes."""
+        return self.risk.dense_pairs <= 40 * self.n_items * max(50, self.n_features)
+
+    def smoothed(self, h: float) -> LinearPairs:
+        """Return the same data under another smoothing."""
+        return replace(self, risk=self.risk.smoothed(h))
+
+    def widened(self) -> LinearPairs:
+        """Return the same data with all products in float64."""
+        return replace(self, precise=True)
+
+    def subset(self, items: IntArray, risk: GroupedPairRisk) -> LinearPairs:
+        """Return the pairs of another risk over some of the rows, copied."""
+        items = items if self.rows is None else self.rows[items]
+        return LinearPairs.of(self.X[items], risk, precise=self.precise, n_threads=self.n_threads)
+
+    @property
+    def is_wide(self) -> bool:
+        """Return whether products are in float64 already."""
+        return self.precise or self.X.dtype != np.float32
+
+    def by_item(self, values: Array) -> Array:
+        """Return values in the order of the risk's items in the order of the rows of X."""
+        if self.rows is None:
+            return values
+        out = np.empty_like(values)
+        out[self.rows] = values
+        return out
+
+    def representable(self, w: Array) -> Array:
+        """Return w as the products see it: rounded where they are in float32."""
+        return w if self.is_wide else w.astype(np.float32).astype(float)
+
+    def look(self, w: Array) -> Look:
+        """Return the pairs' sums, X'g and g at w: one pass over X."""
+        pull, sums, g = np.zeros(self.n_features), np.zeros(3), np.empty(self.n_items)
+        for block, seen in zip(self.plan, self.looks(w), strict=True):
+            sums += seen.terms
+            pull += seen.pull
+            g[block.start : block.stop] = seen.g
+        return Look(type(seen.terms)(*sums.tolist()), pull, g)
+
+    def looks(self, w: Array) -> Iterable[Look]:
+        """Return a look at each block of the plan."""
+        return self._map(lambda block: self._look_block(w, block))
+
+    def curvature(self, w: Array, C: float) -> Curvature:
+        """Return the Hessian of 1/2 ||w||^2 + C * risk at w, ready to solve with."""
+        if self.n_features <= FEW_FEATURES:
+            return Factor.of(C * self.gram(w))
+        _, _, hessp = self.risk.evaluate(self.utilities(w))
+        return Iterative(lambda v: v + C * self.pull(hessp(self.utilities(v))))
+
+    def gram(self, w: Array) -> Array:
+        """Return X' L X, L the Hessian of the risk at w: (p, p), for moderate p."""
+
+        def part(block: Block) -> Array:
+            rows = np.ascontiguousarray(_dense(self._load(block.start, block.stop)))
+            return np.asarray(rows.T @ self.risk.laplacian_half(_product(rows, w), rows, block), dtype=float)
+
+        total = np.zeros((self.n_features, self.n_features))
+        for half in self._map(part):
+            total += half
+        return total + total.T
+
+    def utilities(self, w: Array) -> Array:
+        """Return Xw in the order of the risk's items."""
+        return np.concatenate([_product(rows, w) for rows in self._pieces(0, self.n_items)])
+
+    def pull(self, g: Array) -> Array:
+        """Return X'g for g in the order of the risk's items."""
+        return self._pull_pieces(g, 0, self.n_items)
+
+    def rounding(self, w: Array) -> tuple[float, float]:
+        """Estimate what float32 products cost at w: the error of the loss, and of X'g in norm.
+
+        A few blocks are looked at in both precisions; their errors are independent, so they add in squares.
+        """
+        step = max(1, len(self.plan) // N_PROBES)
+        some = self.plan[::step][:N_PROBES]
+        narrow = list(replace(self, plan=some).looks(w))
+        wide = list(replace(self, plan=some, precise=True).looks(w))
+        loss = sum((a.terms.loss - b.terms.loss) ** 2 for a, b in zip(narrow, wide, strict=True))
+        pull = sum(float(np.sum((a.pull - b.pull) ** 2)) for a, b in zip(narrow, wide, strict=True))
+        grow = len(self.plan) / len(some)
+        return float(np.sqrt(grow * loss)), float(np.sqrt(grow * pull))
+
+    def _look_block(self, w: Array, block: Block) -> Look:
+        if block.stop - block.start > 4 * self._piece:  # one large group: its rows are read twice
+            u = np.concatenate([_product(rows, w) for rows in self._pieces(block.start, block.stop)])
+            terms, g = self.risk.evaluate_block(u, block)
+            return Look(terms, self._pull_pieces(g, block.start, block.stop), g)
+        rows = self._load(block.start, block.stop)
+        terms, g = self.risk.evaluate_block(_product(rows, w), block)
+        return Look(terms, _adjoint(rows, g), g)
+
+    @property
+    def _piece(self) -> int:
+        return max(64, BLOCK_BYTES // max(1, 4 * _columns_held(self.X)))
+
+    def _pieces(self, start: int, stop: int) -> Iterable[Any]:
+        for a in range(start, stop, self._piece):
+            yield self._load(a, min(stop, a + self._piece))
+
+    def _pull_pieces(self, g: Array, start: int, stop: int) -> Array:
+        # short float32 sums, added up in float64
+        total, at = np.zeros(self.n_features), 0
+        for rows in self._pieces(start, stop):
+            total += _adjoint(rows, g[at : at + rows.shape[0]])
+            at += rows.shape[0]
+        return total
+
+    def _load(self, start: int, stop: int) -> Any:
+        """Return rows start:stop: a view where it can be, widened in precise mode."""
+        if sparse.issparse(self.X):
+            rows = _csr_rows(self.X, start, stop) if self.rows is None else self.X[self.rows[start:stop]]
+            return rows.astype(float, copy=False)  # SciPy would widen all of X for one product
+        rows = self.X[start:stop] if self.rows is None else self.X[self.rows[start:stop]]
+        return rows.astype(float, copy=False) if self.precise or rows.dtype.itemsize < 4 else rows
+
+    def _map(self, work: Callable[[Block], T]) -> Iterable[T]:
+        if self.n_threads == 1 or len(self.plan) < 2 * self.n_threads:
+            return map(work, self.plan)
+        return self._map_threads(work)
+
+    def _map_threads(self, work: Callable[[Block], T]) -> Iterable[T]:
+        size = -(-len(self.plan) // (8 * self.n_threads))
+        with ThreadPoolExecutor(self.n_threads) as pool:
+            parts = [self.plan[k : k + size] for k in range(0, len(self.plan), size)]
+            for results in pool.map(lambda blocks: [work(b) for b in blocks], parts):
+                yield from results
+
+
+def _is_badly_scaled(X: Any) -> bool:
+    """Return whether the columns of some rows spread over decades that float32 sums would mix up."""
+    some = (
+        _dense(X[:: max(1, X.shape[0] // 500)]).astype(float) if X.dtype == np.float32 else np.zeros((1, 1))
+    )
+    spread = some.std(axis=0)
+    spread = spread[spread > 0.0]
+    return spread.size > 0 and float(max(spread.max(), np.abs(some).max()) / spread.min()) > WIDEST_SCALES
+
+
+def _columns_held(X: Any) -> int:
+    """Return how many entries of a row are stored, on average."""
+    return int(X.nnz // max(1, X.shape[0])) if sparse.issparse(X) else int(X.shape[1])
+
+
+def _csr_rows(X: sparse.csr_array, start: int, stop: int) -> sparse.csr_array:
+    """Return rows start:stop as a view on X's arrays."""
+    a, b = X.indptr[start], X.indptr[stop]
+    parts = X.data[a:b], X.indices[a:b], X.indptr[start : stop + 1] - a
+    return sparse.csr_array(parts, shape=(stop - start, X.shape[1]))
+
+
+def _dense(rows: Any) -> NDArray:
+    return rows.toarray() if sparse.issparse(rows) else rows
+
+
+def _product(rows: Any, w: Array) -> Array:
+    return np.asarray(rows @ w.astype(rows.dtype, copy=False), dtype=float)
+
+
+def _adjoint(rows: Any, g: Array) -> Array:
+    return np.asarray(rows.T @ g.astype(rows.dtype, copy=False), dtype=float)

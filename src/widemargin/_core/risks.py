@@ -1,0 +1,292 @@
+"""How badly utilities violate the comparisons: value, gradient and Hessian product in the space of u.
+
+`value_gradient_hessp(u)` is the whole contract. The hinge is smoothed by h > 0 (a Huber corner over margins
+1 - h .. 1 + h) so that it has one; `terms` carries the exact hinge beside it, and what a dual point needs:
+the slopes of the smoothed loss lie in [0, 1], so they are a feasible dual point of the *exact* problem and
+
+    dual value = C * conjugate - 1/2 ||C D' slopes||^2     is a true lower bound at every u.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _counting
+from .comparisons import IntArray, Levels, Rows, from_levels
+from .losses import Hinge, SquaredHinge
+from .solution import Array
+
+Loss: TypeAlias = Hinge | SquaredHinge
+Hessp: TypeAlias = Callable[[Array], Array]
+LARGE_GROUP = 512  # a larger group is sampled by pieces of its items
+PIECE = 256
+
+
+class Terms(NamedTuple):
+    """The sums that one look at the pairs gives."""
+
+    value: float  # the smooth loss that Newton minimises
+    loss: float  # the exact loss of the problem
+    conjugate: float  # sum of the slopes, less their cost where slacks are squared
+
+
+class Block(NamedTuple):
+    """Rows `start:stop` hold exactly the items of these groups."""
+
+    start: int
+    stop: int
+    groups: IntArray
+
+
+@dataclass(frozen=True)
+class GroupedPairRisk:
+    """Every pair of different level within a group, never written out: O(n log n) a look.
+
+    `rank` and `starts` describe the positions of `levels.order`: the level counted from 0 in each group,
+    and where each group begins.
+    """
+
+    levels: Levels
+    loss: Loss
+    h: float = 0.5  # smoothing of the hinge
+    rank: IntArray = field(init=False, repr=False)
+    starts: IntArray = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        starts = np.flatnonzero(np.diff(self.levels.last, prepend=0)).astype(np.int64)
+        starts = np.append(starts, self.levels.n_items)
+        run = np.cumsum(np.diff(self.levels.first, prepend=0) != 0)
+        object.__setattr__(self, "starts", starts)
+        object.__setattr__(self, "rank", np.repeat(run[starts[1:] - 1], np.diff(starts)) - run)
+
+    @property
+    def is_exact(self) -> bool:
+        """Return whether the smooth loss is the loss of the problem."""
+        return self.loss.squared
+
+    def smoothed(self, h: float) -> GroupedPairRisk:
+        """Return the same risk with another smoothing."""
+        return replace(self, h=h)
+
+    def reweighted(self, weight: Array) -> GroupedPairRisk:
+        """Return the same pairs under other weights of the items."""
+        return replace(self, levels=replace(self.levels, weight=weight))
+
+    def value_gradient_hessp(self, u: Array) -> tuple[float, Array, Hessp]:
+        """Return the smooth loss at u, its gradient, and the product with its Hessian."""
+        terms, g, hessp = self.evaluate(u)
+        return terms.value, g, hessp
+
+    def evaluate(self, u: Array) -> tuple[Terms, Array, Hessp]:
+        """Return all sums at u, the gradient, and the product with the Hessian."""
+        every = np.arange(self.starts.size - 1)
+        terms, g = self.evaluate_block(u, Block(0, u.size, every))
+        by_u = np.empty(u.size, np.int64)
+        _counting.ascending(u, self.levels.order, self.starts, by_u)
+        edges, shares = self._edges()
+
+        def hessp(v: Array) -> Array:
+            out = np.zeros(u.size)
+            v = np.ascontiguousarray(v, dtype=float)
+            _counting.laplacian_product(
+                u, v, self.levels.order, by_u, self.rank, self.starts, self.levels.weight, edges, shares, out
+            )
+            return out
+
+        return terms, g, hessp
+
+    def evaluate_block(self, u: Array, block: Block) -> tuple[Terms, Array]:
+        """Return the sums over the groups of a block and the gradient in its utilities."""
+        edges, shares = self._edges()
+        sums, g = np.zeros((edges.size, 3)), np.zeros(u.size)
+        levels = self.levels
+        fine = _counting.gradient(
+            u,
+            block.start,
+            levels.order,
+            self.rank,
+            self.starts,
+            block.groups,
+            levels.weight,
+            edges,
+            shares,
+            g,
+            sums,
+        )
+        return self._terms(sums) if fine else Terms(np.nan, np.nan, np.nan), g
+
+    def laplacian_half(self, u: Array, X: NDArray, block: Block) -> NDArray:
+        """Return Y with X'Y + Y'X = X'LX, L the Hessian over the groups of a block; u and X are its rows."""
+        edges, shares = self._edges()
+        Y = np.zeros_like(X)
+        few, many = self._by_number_of_levels(block.groups)
+        order, weight = self.levels.order, self.levels.weight
+        for edge, share in zip(edges, shares, strict=True):
+            if few.size and share != 0.0:
+                _counting.laplacian_rows(
+                    u, block.start, order, self.rank, self.starts, few, weight, edge, share, X, Y
+                )
+        for group in many:
+            self._laplacian_dense(u, X, Y, int(group), block.start)
+        return Y
+
+    @property
+    def dense_pairs(self) -> int:
+        """Return how many entries of dense Laplacians `laplacian_half` visits: groups of many levels only."""
+        many = self.rank[self.starts[:-1]] >= _counting.FEW_LEVELS
+        return int(np.sum(np.diff(self.starts)[many] ** 2))
+
+    def _laplacian_dense(self, u: Array, X: NDArray, Y: NDArray, group: int, base: int) -> None:
+        """Write half of L X for one group of many levels, by tiles of the dense Laplacian."""
+        edges, shares = self._edges()
+        inside = slice(self.starts[group], self.starts[group + 1])
+        items = self.levels.order[inside]
+        rows, rank, weight = items - base, self.rank[inside], self.levels.weight[items]
+        for first in range(0, rows.size, PIECE):
+            tile = np.empty((min(PIECE, rows.size - first), rows.size), X.dtype)
+            _counting.laplacian_tile(u[rows], rank, weight, edges, 0.5 * shares, first, tile)
+            Y[rows[first : first + PIECE]] = tile @ X[rows]
+
+    def _by_number_of_levels(self, groups: IntArray) -> tuple[IntArray, IntArray]:
+        """Split groups into those of few levels and those of many; one level means no pair."""
+        n_levels = self.rank[self.starts[groups]] + 1
+        few = n_levels <= _counting.FEW_LEVELS
+        return groups[few & (n_levels > 1)], groups[~few]
+
+    def _edges(self) -> tuple[Array, Array]:
+        """Return thresholds t and shares s: the smooth loss is sum s phi(t); s = 0 asks for H(t) only."""
+        if self.is_exact:
+            return np.array([1.0]), np.array([1.0])
+        quarter = 0.25 / self.h
+        return np.array([1.0 + self.h, 1.0 - self.h, 1.0]), np.array([quarter, -quarter, 0.0])
+
+    def _terms(self, sums: Array) -> Terms:
+        if self.is_exact:
+            H, phi = sums[0, 0], sums[0, 1]
+            return Terms(phi, phi, 2.0 * H - phi)
+        (H_out, phi_out, _), (H_in, phi_in, _), (H, _, _) = sums
+        return Terms((phi_out - phi_in) / (4.0 * self.h), H, (H_out - H_in) / (2.0 * self.h))
+
+    def blocks(self, n_rows: int) -> list[Block]:
+        """Cut the items into blocks of whole groups, about n_rows each; needs groups that are contiguous."""
+        first = np.minimum.reduceat(self.levels.order, self.starts[:-1])
+        by_row = np.argsort(first, kind="stable").astype(np.int64)
+        ends = np.cumsum(np.diff(self.starts)[by_row])
+        cuts = np.flatnonzero(np.diff(ends // n_rows, prepend=0)) + 1
+        cuts = np.unique(np.append(cuts, ends.size))
+        begin = np.concatenate([[0], ends[cuts[:-1] - 1]])
+        groups = np.split(by_row, cuts[:-1])
+        return [Block(int(a), int(ends[c - 1]), g) for a, c, g in zip(begin, cuts, groups, strict=True)]
+
+    def contiguous(self) -> tuple[IntArray | None, GroupedPairRisk]:
+        """Return (rows, risk over those rows) such that each group is contiguous; rows None: as they are."""
+        order, starts = self.levels.order, self.starts[:-1]
+        span = np.maximum.reduceat(order, starts) - np.minimum.reduceat(order, starts) + 1
+        if np.array_equal(span, np.diff(self.starts)):
+            return None, self
+        at = self.levels
+        moved = replace(at, level=at.level[order], group=at.group[order], weight=at.weight[order])
+        return order, replace(self, levels=replace(moved, order=np.arange(order.size)))
+
+    def take(self, items: IntArray, group: IntArray) -> GroupedPairRisk:
+        """Return the risk of the pairs among some items, within new groups."""
+        levels = self.levels
+        return replace(self, levels=from_levels(levels.level[items], group, levels.weight[items]))
+
+    def sample(self, n_items: int, seed: int) -> Sample:
+        """Draw whole groups, and pieces of large ones, until about n_items items are in.
+
+        `risk` has the pairs that were drawn, as they are; `estimate` gives them the weight of all pairs.
+        """
+        rng = np.random.default_rng(seed)
+        sizes = np.diff(self.starts)
+        share = n_items / self.levels.n_items
+        small = np.flatnonzero(sizes <= LARGE_GROUP)
+        large = np.flatnonzero(sizes > LARGE_GROUP)
+        small = small[rng.permutation(small.size)]
+        small = small[: np.searchsorted(np.cumsum(sizes[small]), share * sizes[small].sum()) + 1]
+        drawn = [self.levels.order[self.starts[g] : self.starts[g + 1]] for g in small]
+        for g in large:
+            n = min(sizes[g], max(PIECE, round(share * sizes[g])))
+            picked = rng.choice(int(sizes[g]), size=int(n), replace=False)
+            drawn += np.array_split(self.levels.order[self.starts[g] + picked], -(-n // PIECE))
+        items = np.concatenate(drawn)
+        piece = np.repeat(np.arange(len(drawn)), [d.size for d in drawn])
+        risk = self.take(items, piece)
+        # a pair's weight is a product: each item carries the root of (pairs there are / pairs drawn)
+        boost = np.ones(self.starts.size - 1)
+        boost[sizes <= LARGE_GROUP] = np.sqrt(sizes[sizes <= LARGE_GROUP].sum() / max(1, sizes[small].sum()))
+        within = np.bincount(piece).astype(float)
+        of_group = self.levels.group[items[np.cumsum(np.bincount(piece)) - 1]]
+        drawn_pairs = np.bincount(of_group, within**2, minlength=boost.size)
+        boost[large] = sizes[large] / np.sqrt(drawn_pairs[large])
+        weight = risk.levels.weight * boost[self.levels.group[items]]
+        return Sample(items, risk, replace(risk, levels=replace(risk.levels, weight=weight)))
+
+
+class Sample(NamedTuple):
+    """Some items, the pairs among them, and the same pairs weighted as an estimate of all pairs."""
+
+    items: IntArray
+    risk: GroupedPairRisk
+    estimate: GroupedPairRisk
+
+
+@dataclass(frozen=True)
+class RowsRisk:
+    """Explicit rows D u + E b >= margin - slack, each with its own slack; u holds the items, then b."""
+
+    rows: Rows
+    loss: Loss
+    h: float = 0.5  # smoothing of the hinge
+
+    @property
+    def is_exact(self) -> bool:
+        """Return whether the smooth loss is the loss of the problem."""
+        return self.loss.squared
+
+    def smoothed(self, h: float) -> RowsRisk:
+        """Return the same risk with another smoothing."""
+        return replace(self, h=h)
+
+    def value_gradient_hessp(self, u: Array) -> tuple[float, Array, Hessp]:
+        """Return the smooth loss at u, its gradient, and the product with its Hessian."""
+        terms, g, hessp = self.evaluate(u)
+        return terms.value, g, hessp
+
+    def evaluate(self, u: Array) -> tuple[Terms, Array, Hessp]:
+        """Return all sums at u, the gradient, and the product with the Hessian."""
+        rows, n = self.rows, self.rows.shape[1]
+        t = rows.margin - (rows.D @ u[:n] + rows.E @ u[n:])
+        terms, slope, curvature = self._of_shortfall(t)
+        active = np.flatnonzero(curvature)
+        D, E, k = rows.D[active], rows.E[active], curvature[active]
+
+        def hessp(v: Array) -> Array:
+            z = k * (D @ v[:n] + E @ v[n:])
+            return np.concatenate([D.T @ z, E.T @ z])
+
+        return terms, -np.concatenate([rows.D.T @ slope, rows.E.T @ slope]), hessp
+
+    def _of_shortfall(self, t: Array) -> tuple[Terms, Array, Array]:
+        """Return the sums, the slope and the curvature of each row's loss in its shortfall."""
+        c, constant = self.rows.weight, self.rows.constant
+        exact = float(c @ self.loss.value(t)) + constant
+        if self.is_exact:
+            slope = c * self.loss.slope(t)
+            return (
+                Terms(exact, exact, float(slope @ self.rows.margin) - exact + 2.0 * constant),
+                slope,
+                2.0 * c * (t > 0.0),
+            )
+        h = self.h
+        share = np.clip((t + h) / (2.0 * h), 0.0, 1.0)
+        smooth = np.where(t >= h, t, h * share**2)
+        conjugate = float(c @ (share * self.rows.margin)) + constant
+        zone = c * (np.abs(t) < h) / (2.0 * h)
+        return Terms(float(c @ smooth) + constant, exact, conjugate), c * share, zone

@@ -1,0 +1,169 @@
+"""The compiled loops over implicit pairs give what the written-out pairs give."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from widemargin._core import _counting_ref as ref
+from widemargin._core.comparisons import Levels, from_levels
+from widemargin._core.losses import HINGE, SQUARED_HINGE
+from widemargin._core.risks import Block, GroupedPairRisk, RowsRisk
+
+
+@st.composite
+def grouped_integers(draw, most_levels=5):
+    """Integer utilities in [-3, 3] within groups: ties and margins of exactly 1 happen, sums are exact."""
+    n = draw(st.integers(2, 40))
+    integers = lambda low, high: np.array(draw(st.lists(st.integers(low, high), min_size=n, max_size=n)))  # noqa: E731
+    group = np.unique(integers(0, 3), return_inverse=True)[1].astype(np.int64)
+    levels = from_levels(integers(0, most_levels - 1).astype(np.int64), group, integers(0, 3).astype(float))
+    return levels, integers(-3, 3).astype(float), integers(-2, 2).astype(float)
+
+
+def double_loop(levels: Levels, u, t):
+    """The slowest rung: H, phi, the gradient and the Hessian of phi by two loops over the items."""
+    n = u.size
+    H, phi, g, L = 0.0, 0.0, np.zeros(n), np.zeros((n, n))
+    for i in range(n):
+        for j in range(n):
+            short = t - (u[i] - u[j])
+            if levels.group[i] == levels.group[j] and levels.level[i] > levels.level[j] and short > 0:
+                c = levels.weight[i] * levels.weight[j]
+                e = np.zeros(n)
+                e[i], e[j] = 1.0, -1.0
+                H, phi, g, L = (
+                    H + c * short,
+                    phi + c * short**2,
+                    g - 2 * c * short * e,
+                    L + 2 * c * np.outer(e, e),
+                )
+    return H, phi, g, L
+
+
+@settings(max_examples=25, deadline=None)
+@given(grouped_integers())
+def test_twin_equals_double_loop(case):
+    """The NumPy twin is the definition."""
+    levels, u, _ = case
+    H, phi, g, L = double_loop(levels, u, 1.0)
+    assert ref.sums(levels, u, 1.0)[:2] == (H, phi)
+    assert_array_equal(ref.gradient(levels, u, 1.0), g)
+    assert_array_equal(ref.laplacian(levels, u, 1.0), L)
+
+
+@pytest.mark.parametrize("most_levels", [3, 40])
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_squared_hinge_equals_twin(most_levels, data):
+    """Running sums (few levels) and Fenwick trees (many) give the written-out pairs' numbers, exactly."""
+    levels, u, v = data.draw(grouped_integers(most_levels))
+    terms, g, hessp = GroupedPairRisk(levels, SQUARED_HINGE).evaluate(u)
+    H, phi, _ = ref.sums(levels, u, 1.0)
+    assert (terms.value, terms.loss, terms.conjugate) == (phi, phi, 2 * H - phi)
+    assert_array_equal(g, ref.gradient(levels, u, 1.0))
+    assert_array_equal(hessp(v), ref.laplacian(levels, u, 1.0) @ v)
+
+
+@pytest.mark.parametrize("loss", [HINGE, SQUARED_HINGE])
+@pytest.mark.parametrize("most_levels", [4, 40])
+@settings(max_examples=30, deadline=None)
+@given(st.data())
+def test_implicit_equals_written_out_rows(loss, most_levels, data):
+    """The implicit risk is the risk of its rows, smoothed or not."""
+    levels, u, v = data.draw(grouped_integers(most_levels))
+    want = RowsRisk(levels.rows(), loss, h=0.25).evaluate(u)
+    have = GroupedPairRisk(levels, loss, h=0.25).evaluate(u)
+    assert_allclose(have[0], want[0], rtol=1e-13, atol=1e-12)
+    assert_allclose(have[1], want[1], atol=1e-11)
+    assert_allclose(have[2](v), want[2](v), atol=1e-11)
+
+
+@pytest.mark.parametrize("loss", [HINGE, SQUARED_HINGE])
+@pytest.mark.parametrize("n_levels", [4, 300])
+def test_gradient_and_hessian_match_differences(loss, n_levels):
+    """Central differences of the value and of the gradient."""
+    rng = np.random.default_rng(0)
+    n = 300
+    levels = from_levels(rng.integers(0, n_levels, n), rng.integers(0, 3, n), rng.uniform(0.5, 2, n))
+    risk = GroupedPairRisk(levels, loss, h=0.4)
+    u, v, e = rng.normal(size=n), rng.normal(size=n), 1e-6
+    _, g, hessp = risk.value_gradient_hessp(u)
+    up, down = (risk.value_gradient_hessp(u + s * e * v) for s in (1, -1))
+    assert (up[0] - down[0]) / (2 * e) == pytest.approx(g @ v, rel=1e-6)
+    # few pairs cross a corner within e
+    assert_allclose((up[1] - down[1]) / (2 * e), hessp(v), atol=1e-3 * np.abs(hessp(v)).max())
+
+
+def test_rows_risk_with_levels_matches_differences():
+    """Free levels are further entries of u."""
+    rng = np.random.default_rng(1)
+    rows = from_levels(rng.integers(0, 3, 20), np.zeros(20, np.int64), np.ones(20)).rows()
+    rows = type(rows)(rows.D, rng.choice([-1.0, 1.0], (rows.margin.size, 2)), rows.margin, rows.weight)
+    risk = RowsRisk(rows, HINGE, h=0.5)
+    u, v, e = rng.normal(size=22), rng.normal(size=22), 1e-6
+    _, g, _ = risk.value_gradient_hessp(u)
+    slope = (risk.value_gradient_hessp(u + e * v)[0] - risk.value_gradient_hessp(u - e * v)[0]) / (2 * e)
+    assert slope == pytest.approx(g @ v, rel=1e-6)
+
+
+@pytest.mark.parametrize("n_levels", [5, 200])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_half_laplacian_gives_the_hessian_in_w(n_levels, dtype):
+    """X'Y + Y'X = X'LX for running sums of rows and for dense tiles."""
+    rng = np.random.default_rng(2)
+    n = 700
+    levels = from_levels(rng.integers(0, n_levels, n), rng.integers(0, 2, n), rng.uniform(0.5, 2, n))
+    risk = GroupedPairRisk(levels, HINGE, h=0.3)
+    X, u = rng.normal(size=(n, 6)), rng.normal(size=n)
+    rows = X.astype(dtype)
+    half = rows.T.astype(float) @ risk.laplacian_half(u, rows, Block(0, n, np.arange(2)))
+    L = (ref.laplacian(levels, u, 1.3) - ref.laplacian(levels, u, 0.7)) / 1.2
+    assert_allclose(half + half.T, X.T @ L @ X, rtol=1e-4 if dtype == np.float32 else 1e-10)
+
+
+@pytest.mark.parametrize("spread", [0.0, 1e-200, 1e-9, 1.0, 1e200])
+def test_any_spread_of_utilities_is_sorted(spread):
+    """Ties, outliers and denormal differences reach the sort's slow branches and stay right."""
+    rng = np.random.default_rng(3)
+    n = 400
+    u = spread * rng.normal(size=n) ** 9
+    levels = from_levels(rng.integers(0, 4, n), np.zeros(n, np.int64), np.ones(n))
+    terms, g = GroupedPairRisk(levels, SQUARED_HINGE).evaluate_block(u, Block(0, n, np.zeros(1, np.int64)))
+    with np.errstate(over="ignore"):
+        want = ref.sums(levels, u, 1.0)[1]
+    assert terms.value == pytest.approx(want, rel=1e-12) or not np.isfinite(want)
+    assert_allclose(g, ref.gradient(levels, u, 1.0), rtol=1e-9, atol=1e-9 * np.abs(g).max())
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_utilities_that_are_not_finite_give_nan(bad):
+    """A nan never reaches an index."""
+    levels = from_levels(np.arange(50) % 3, np.zeros(50, np.int64), np.ones(50))
+    u = np.linspace(0, 1, 50)
+    u[17] = bad
+    terms, _ = GroupedPairRisk(levels, SQUARED_HINGE).evaluate_block(u, Block(0, 50, np.zeros(1, np.int64)))
+    assert np.isnan(terms.value)
+
+
+def test_more_than_two_to_the_31_pairs_are_counted_right():
+    """100,000 real-valued grades in one group: 5e9 pairs, each short by exactly 1 at u = 0."""
+    n = 100_000
+    levels = from_levels(np.random.default_rng(4).permutation(n), np.zeros(n, np.int64), np.ones(n))
+    terms, g, _ = GroupedPairRisk(levels, SQUARED_HINGE).evaluate(np.zeros(n))
+    assert levels.n_pairs == n * (n - 1) // 2 > 2**31
+    assert terms.value == n * (n - 1) / 2
+    assert_array_equal(g, 2.0 * (n - 1 - 2.0 * levels.level))
+
+
+def test_samples_estimate_all_pairs():
+    """Whole groups and pieces of a large one, weighted, have about the weight of all pairs."""
+    rng = np.random.default_rng(5)
+    group = np.concatenate([np.zeros(3000, np.int64), 1 + np.repeat(np.arange(200), 30)])
+    levels = from_levels(rng.integers(0, 5, group.size), group, np.ones(group.size))
+    sample = GroupedPairRisk(levels, SQUARED_HINGE).sample(2000, 0)
+    assert 1800 < sample.items.size < 2300
+    assert sample.estimate.levels.total_weight == pytest.approx(levels.total_weight, rel=0.1)
+    u = rng.normal(size=group.size)
+    assert ref.sums(sample.risk.levels, u[sample.items], 1.0)[1] < ref.sums(levels, u, 1.0)[1]

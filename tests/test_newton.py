@@ -1,0 +1,190 @@
+"""Newton on implicit pairs: the certificate is true, and fast paths agree with slow ones."""
+
+import tracemalloc
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import sparse
+
+from widemargin._core.comparisons import from_levels
+from widemargin._core.losses import HINGE, SQUARED_HINGE
+from widemargin._core.maps import LinearMap
+from widemargin._core.newton import newton
+from widemargin._core.risks import GroupedPairRisk
+from widemargin._core.solution import Status
+
+LOSSES = [pytest.param(HINGE, id="hinge"), pytest.param(SQUARED_HINGE, id="squared")]
+
+
+def graded(n, p, n_groups, *, n_levels=5, seed=0, dtype=np.float64):
+    """Items with noisy grades within groups of equal size."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p)).astype(dtype)
+    s = X @ rng.normal(size=p) / np.sqrt(p) + rng.normal(size=n)
+    y = np.digitize(s, np.quantile(s, np.linspace(0, 1, n_levels + 1)[1:-1])).astype(np.int64)
+    return X, y, np.arange(n, dtype=np.int64) % n_groups if n_groups else np.zeros(n, np.int64)
+
+
+def contiguous(X, y, q):
+    order = np.argsort(q, kind="stable")
+    return X[order], y[order], q[order]
+
+
+def risk_of(y, q, loss, weight=None):
+    return GroupedPairRisk(from_levels(y, q, np.ones(y.size) if weight is None else weight), loss)
+
+
+def written_out(levels, X, C, loss):
+    """The optimum by a conic solver on the written-out pairs."""
+    rows = levels.rows()
+    D, c = rows.D @ X, rows.weight
+    w, xi = cp.Variable(X.shape[1]), cp.Variable(c.size, nonneg=True)
+    slack = c @ (cp.square(xi) if loss.squared else xi)
+    problem = cp.Problem(cp.Minimize(0.5 * cp.sum_squares(w) + C * slack), [D @ w >= 1 - xi])
+    problem.solve(solver=cp.CLARABEL)
+    return problem.value
+
+
+def objective(levels, X, w, C, loss):
+    """The objective straight from its definition."""
+    better, worse = levels.pairs()
+    u = X @ w
+    c = levels.weight[better] * levels.weight[worse]
+    return 0.5 * w @ w + C * c @ loss.value(1.0 - (u[better] - u[worse]))
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("n_levels", [3, 60])
+@pytest.mark.parametrize("C", [1e-4, 1e-2, 1.0])
+def test_certificate_is_true(loss, n_levels, C):
+    """The optimum lies between dual and objective, at any tolerance."""
+    X, y, q = graded(120, 5, 3, n_levels=n_levels)
+    weight = np.random.default_rng(1).integers(1, 3, y.size).astype(float)
+    risk = risk_of(y, q, loss, weight)
+    best = written_out(risk.levels, X, C, loss)
+    for tol in (1e-2, 1e-6):
+        solution = newton(risk, LinearMap(X), C, tol=tol)
+        assert solution.status is Status.CONVERGED
+        assert solution.gap <= tol
+        assert solution.dual <= best * (1 + 1e-7)
+        assert solution.objective >= best * (1 - 1e-7)
+        assert solution.objective == pytest.approx(
+            objective(risk.levels, X, solution.weights, C, loss), rel=1e-10
+        )
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("n_groups", [200, 40, 0])
+def test_sampled_dual_is_below_the_optimum(loss, n_groups):
+    """With samples and the repaired dual: loose and tight solves bracket one another."""
+    n = 20_000 if n_groups else 30_000
+    X, y, q = graded(n, 8, n_groups, n_levels=5 if n_groups else 1000, dtype=np.float32)
+    risk = risk_of(y, q, loss)
+    C = 10.0 / risk.levels.total_weight
+    tight = newton(risk, LinearMap(X), C, tol=1e-6)
+    assert tight.status is Status.CONVERGED
+    for tol in (1e-1, 1e-3):
+        loose = newton(risk, LinearMap(X), C, tol=tol)
+        assert loose.status is Status.CONVERGED
+        assert loose.dual <= tight.objective * (1 + 1e-9)
+        assert loose.objective >= tight.dual * (1 - 1e-9)
+        assert_allclose(loose.objective, tight.objective, rtol=1.01 * tol)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_coefficients_are_the_dual_point(loss):
+    """X' coefficients is the dual point's weight vector: near w, and their sum within each group is 0."""
+    X, y, q = graded(12_000, 4, 300)
+    risk = risk_of(y, q, loss)
+    C = 10.0 / risk.levels.total_weight
+    solution = newton(risk, LinearMap(X), C, tol=1e-5)
+    assert_allclose(np.bincount(q, solution.coefficients), 0.0, atol=1e-9)
+    distance = X.T @ solution.coefficients - solution.weights
+    assert distance @ distance <= 4 * 1e-5 * solution.objective
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_row_order_does_not_matter(loss):
+    """Shuffled rows (scattered groups) and sorted rows agree to the gap."""
+    X, y, q = contiguous(*graded(8_000, 6, 200))
+    C, order = 1e-4, np.random.default_rng(0).permutation(8_000)
+    here = newton(risk_of(y, q, loss), LinearMap(X), C, tol=1e-5)
+    there = newton(risk_of(y[order], q[order], loss), LinearMap(X[order]), C, tol=1e-5)
+    assert there.objective == pytest.approx(here.objective, rel=1e-5)
+    assert_allclose(X[order].T @ there.coefficients, there.weights, atol=0.05)
+
+
+def test_fits_are_deterministic_and_threads_change_nothing():
+    """Sums are added in one order, whatever the number of threads."""
+    X, y, q = contiguous(*graded(30_000, 10, 300, dtype=np.float32))
+    one, two = (newton(risk_of(y, q, SQUARED_HINGE), LinearMap(X), 1e-3, n_threads=k) for k in (1, 2))
+    assert one.objective == two.objective
+    assert one.dual == two.dual
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_sparse_equals_dense(loss):
+    """CSR in either precision, with few features and with many."""
+    rng = np.random.default_rng(0)
+    for p in (30, 700):
+        X, y, q = graded(3000, p, 60)
+        X *= rng.random(X.shape) < 0.1
+        risk, C = risk_of(y, q, loss), 1e-3
+        dense = newton(risk, LinearMap(X), C, tol=1e-4)
+        for dtype in (np.float32, np.float64):
+            solution = newton(risk, LinearMap(sparse.csr_array(X.astype(dtype))), C, tol=1e-4)
+            assert solution.status is Status.CONVERGED
+            assert solution.objective == pytest.approx(dense.objective, rel=1.1e-4)
+
+
+@pytest.mark.parametrize("layout", ["C", "F"])
+@pytest.mark.parametrize("scattered", [False, True])
+def test_float32_features_are_not_copied(layout, scattered):
+    """The peak of a fit stays far below one copy of X, and further still from a float64 one."""
+    X, y, q = graded(60_000, 60, 600, dtype=np.float32)
+    X, y, q = (X, y, q) if scattered else contiguous(X, y, q)
+    X, risk = np.asarray(X, order=layout), risk_of(y, q, SQUARED_HINGE)
+    tracemalloc.start()
+    solution = newton(risk, LinearMap(X), 1e-3, tol=1e-3)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert solution.status is Status.CONVERGED
+    assert peak < 0.75 * X.nbytes
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_raw_columns_converge(loss, dtype):
+    """Columns from 1e-3 to 4e6, some twice, some constant: the certificate is still reached."""
+    X, y, q = graded(4000, 12, 80)
+    X = np.column_stack([X * np.logspace(-3, 6.6, 12), X[:, 10] * 1e6, np.ones(4000)]).astype(dtype)
+    solution = newton(risk_of(y, q, loss), LinearMap(X), 1e-3, tol=1e-4)
+    assert solution.status is Status.CONVERGED
+
+
+def test_max_iter_is_reported():
+    """Too few steps: the honest gap and the status."""
+    X, y, q = graded(2000, 20, 40)
+    solution = newton(risk_of(y, q, HINGE), LinearMap(X), 10.0, tol=1e-6, max_iter=1)
+    assert solution.status is Status.MAX_ITER
+    assert solution.gap > 1e-6
+
+
+def test_values_too_large_are_reported():
+    """Overflow ends the solver, it does not loop."""
+    X, y, q = graded(200, 3, 4)
+    with np.errstate(all="ignore"):
+        solution = newton(risk_of(y, q, SQUARED_HINGE), LinearMap(X * 1e200), 1.0)
+    assert solution.status is Status.NOT_FINITE
+
+
+def test_weight_two_is_the_row_twice():
+    """Pairs weigh the product of their items' weights."""
+    X, y, q = graded(300, 4, 5)
+    twice = np.arange(300) % 3 == 0
+    rows = np.concatenate([np.arange(300), np.flatnonzero(twice)])
+    weighted = newton(risk_of(y, q, HINGE, 1.0 + twice), LinearMap(X), 1e-2, tol=1e-6)
+    repeated = newton(risk_of(y[rows], q[rows], HINGE), LinearMap(X[rows]), 1e-2, tol=1e-6)
+    assert weighted.objective == pytest.approx(repeated.objective, rel=2e-6)
