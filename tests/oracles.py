@@ -277,7 +277,8 @@ def _extrapolated(a, rows, Phi, C, *, loss, reach):
     limit = 1e-8 if loss == "hinge" else 1e-3
     for start in np.array([1.0, 1e-1, 1e-2, 1e-3] if loss == "hinge" else [1e-4]) / reach:
         more, less = (_solved(a, rows, Phi, c, loss)[2] / c for c in (start, start / 10))
-        if np.linalg.norm(more - less) <= limit * np.linalg.norm(less) + 1e-12:
+        zero = 1e-12 * np.sqrt(a.c.sum() * reach)  # of what w / C can be at most
+        if np.linalg.norm(more - less) <= limit * np.linalg.norm(less) + zero:
             return C * (less + (less - more) * (start / 10 - C) / (start * 0.9))
     raise UnreliableOracleError(f"w / C still moves at C={start:.1e} ({loss})")
 

@@ -140,18 +140,20 @@ def test_thresholds_are_monotone_where_the_printed_ones_are_not():
 
 
 def test_tied_closest_pairs_do_not_make_thresholds_a_matter_of_chance():
-    """Herbrich et al. (12): several pairs attain the minimum exactly;
-    the threshold is midway whatever the row order.
+    """Herbrich et al. (12): at the optimum several pairs differ by exactly 1, elsewhere on the axis; the
+    threshold is midway between them, whatever the order of the rows.
     """
-    X = np.array([[0.0, 0.0], [3.0, 0.0], [1.0, 5.0], [4.0, 5.0], [9.0, 1.0]])
-    y = np.array([1, 2, 1, 2, 2])
-    model = OrdinalSVM(np.inf, tol=TOL).fit(X, y)
-    middle = oracles.closest_pair_midpoints(model.utility(X), y, 1, 2)
-    assert max(middle) - min(middle) > 0.1
-    assert_allclose(model.thresholds_, (min(middle) + max(middle)) / 2, rtol=0, atol=1e-6)
-    for order in itertools.permutations(range(5)):
-        again = OrdinalSVM(np.inf, tol=TOL).fit(X[list(order)], y[list(order)])
+    widest = 0.0
+    for seed in range(8):
+        s = generators.ordered_labels(seed, n_ranks=2)
+        model = OrdinalSVM(1.0, tol=TOL).fit(s.X, s.y)
+        middle = oracles.closest_pair_midpoints(model.utility(s.X), s.y, 1, 2)
+        widest = max(widest, max(middle) - min(middle))
+        assert_allclose(model.thresholds_, (min(middle) + max(middle)) / 2, rtol=0, atol=1e-6)
+        order = np.random.default_rng(seed).permutation(len(s.y))
+        again = OrdinalSVM(1.0, tol=TOL).fit(s.X[order], s.y[order])
         assert_allclose(again.thresholds_, model.thresholds_, rtol=0, atol=1e-6)
+    assert widest > 0.1
 
 
 def _herbrich(n, seed=0):

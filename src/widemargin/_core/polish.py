@@ -36,10 +36,10 @@ class Split:
     loaded: Mask  # tasks
 
 
-def polished(problem: Problem, bounds: Bounds, a: Array, s: Array, xi: Array) -> Bounds:
+def polished(problem: Problem, bounds: Bounds, a: Array, s: Array, xi: Array, beta: Array) -> Bounds:
     """Return bounds at least as tight, from the exact solution on the active set."""
     task = np.arange(a.size) if problem.slacks.task is None else problem.slacks.task
-    split = _first_split(problem, a, s, xi)
+    split = _first_split(problem, a, s, xi, beta)
     for _ in range(ROUNDS):
         reference = _references(split, a, task)
         tied = split.active.copy()
@@ -57,7 +57,7 @@ def polished(problem: Problem, bounds: Bounds, a: Array, s: Array, xi: Array) ->
     return bounds
 
 
-def _first_split(problem: Problem, a: Array, s: Array, xi: Array) -> Split:
+def _first_split(problem: Problem, a: Array, s: Array, xi: Array, beta: Array) -> Split:
     """Read the split off an interior point: which of the two complementary numbers is the larger."""
     if problem.hard:
         return Split(a / np.max(a) > s, np.zeros(problem.slacks.n, bool))
@@ -65,7 +65,7 @@ def _first_split(problem: Problem, a: Array, s: Array, xi: Array) -> Split:
         active = a / (2.0 * problem.slacks.spread(problem.cost)) > s
         return Split(active, problem.slacks.total(active.astype(float)) > 0)
     active = a / problem.slacks.spread(problem.cost) > s
-    loaded = (problem.slacks.total(a) > 0.5 * problem.cost) & (xi > 1e-6)
+    loaded = xi > beta / problem.cost
     return Split(active, loaded & (problem.slacks.total(active.astype(float)) > 0))
 
 
@@ -124,10 +124,13 @@ def _constrained(metric: Array, pull: Array, A: Array, c: Array) -> tuple[Array,
 
 def _exchanged(problem: Problem, x: Array, a: Array, split: Split, task: IntArray) -> Split:
     """Move what contradicts its side: negative multipliers, uncovered shortfalls, overfull or empty slacks."""
+    z = problem.design.dot(np.concatenate([x[: problem.p], np.zeros(x.size - problem.p)]))
     short = problem.margin - problem.design.dot(x)
-    slack = np.where(split.loaded, np.maximum(problem.slacks.worst(np.where(split.active, short, -np.inf)), 0.0), 0.0)
+    eps = 1e-14 + 1e-11 * min(1.0, float(np.max(np.abs(z))))
+    worst = problem.slacks.worst(np.where(split.active, short, -np.inf))
+    slack = np.where(split.loaded, np.maximum(worst, 0.0), 0.0)
     leave = split.active & (a < -1e-12 * np.max(np.abs(a), initial=1e-300))
-    enter = ~split.active & (short > slack[task] + 1e-11)
+    enter = ~split.active & (short > slack[task] + eps)
     active = (split.active & ~leave) | enter
     if problem.hard:
         return Split(active, split.loaded)
@@ -135,5 +138,4 @@ def _exchanged(problem: Problem, x: Array, a: Array, split: Split, task: IntArra
     if problem.loss.squared:
         return Split(active, occupied)
     over = problem.slacks.total(np.maximum(a, 0.0)) > problem.cost * (1 + 1e-12)
-    worst = problem.slacks.worst(np.where(split.active, short, -np.inf))
-    return Split(active, ((split.loaded & (worst > -1e-11)) | over) & occupied)
+    return Split(active, ((split.loaded & (worst > -eps)) | over) & occupied)

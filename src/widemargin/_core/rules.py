@@ -10,6 +10,7 @@ from .losses import Loss
 from .solution import Array
 
 FLAT = 1e-7  # a slope below this share of the total weight is zero: the optimal levels form an interval
+SAME = 1e-9  # utilities closer than this share of the largest are equal
 ON_MARGIN = 1e-6  # utilities are trusted to this when a margin of 1 is tested
 
 
@@ -125,7 +126,7 @@ def tie_threshold(s: Array, y: IntArray, weight: Array) -> float:
     size = np.abs(s)
     order = np.argsort(size, kind="stable")
     v = size[order]
-    last = np.append(v[1:] != v[:-1], True)
+    last = np.append(np.diff(v) > SAME * v[-1], True)  # pairs on the margin have equal |s|: rounding must not decide
     gain = np.concatenate([[0.0], np.cumsum(right[order])[last]])
     edges = np.concatenate([[-np.inf], v[last], [np.inf]])
     if v[0] == 0.0:  # tau >= 0 always calls s = 0 a tie
