@@ -48,9 +48,7 @@ def graded_queries(seed=0, *, n_queries=4, size=8, p=3, n_grades=3, noise=0.8, g
     qid[0] = n_queries  # a query of one row
     y[qid == 1] = y[qid == 1].min() if not gap else y[qid == 1]  # a query of one grade
     order = rng.permutation(n)
-    return Sample(
-        _spread(X, w, y, gap)[order], y[order], new, w, qid=qid[order], weight=rng.uniform(0.5, 2, n)
-    )
+    return Sample(_spread(X, w, y, gap)[order], y[order], new, w, qid=qid[order], weight=rng.uniform(0.5, 2, n))
 
 
 def ordered_labels(seed=0, *, n=24, p=3, n_ranks=4, noise=0.8, gap=0.0):

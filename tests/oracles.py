@@ -26,7 +26,7 @@ from scipy.optimize import linprog
 from scipy.spatial.distance import cdist
 from sklearn.isotonic import isotonic_regression
 
-RELIABLE = 1e-8
+RELIABLE = 1e-7  # a tenth of the agreement that is asked of the estimators
 TOLERANCES = (1e-14, 1e-12, 1e-10)  # tried in turn: Clarabel may fail where it is asked for too much
 
 
@@ -51,8 +51,8 @@ def gram(kernel, A, B, X):
 
 
 def features(kernel, X):
-    """Return features of the items, whose products are the kernel,
-    and the function that gives those of new rows.
+    """Return features of the items, whose products are the kernel, and the function that gives those of
+    new rows.
     """
     if kernel == "linear":
         return X, lambda Z: Z
@@ -100,8 +100,8 @@ def ranking_rows(y, qid=None, weight=None):
 
 
 def comparison_rows(index, y, weight=None, class_weight=None):
-    """Venuto et al. (8) and (15): beta + s >= 1 - xi where
-    significant; -(beta + s), -(beta - s) >= 1 - xi on ties.
+    """Venuto et al. (8) and (15): beta + s >= 1 - xi where significant; -(beta + s), -(beta - s) >= 1 -
+    xi on ties.
     """
     c = _ones(len(y), weight) * [1.0 if class_weight is None else class_weight[k] for k in y]
     rows = []
@@ -136,8 +136,8 @@ def both_ways_rows(index, y, weight=None):
 
 
 def choice_rows(y, qid, weight=None, *, slack="task"):
-    """Pelckmans & Suykens (6): the chosen row beats every other of
-    its set by 1 - e, one e per task (or per pair).
+    """Pelckmans & Suykens (6): the chosen row beats every other of its set by 1 - e, one e per task (or
+    per pair).
     """
     c, rows, tasks = _ones(len(y), weight), [], 0
     for q in dict.fromkeys(qid):
@@ -196,8 +196,8 @@ def worst_slack(rows, u, b=0.0):
 
 
 def best_level(rows, u, loss="hinge", *, hard=False):
-    """Return the lowest and the highest bias that is optimal for
-    utilities u, by looking at every breakpoint.
+    """Return the lowest and the highest bias that is optimal for utilities u, by looking at every
+    breakpoint.
     """
     a = _arrays(rows, len(u))
     if not a.e.any():
@@ -263,9 +263,7 @@ def two_norm(rows, X, *, C, kernel="linear", loss="hinge"):
         upper, level = _primal_point(rows, Phi, w, C, loss)
     found = Optimum(upper, lower, lambda Z: lift(Z) @ w, Phi @ w, level, np.linalg.norm(w))
     if not found.gap <= RELIABLE:
-        raise UnreliableOracleError(
-            f"{upper} and {lower} differ by {found.gap:.1e} (C={C}, {kernel}, {loss})"
-        )
+        raise UnreliableOracleError(f"{upper} and {lower} differ by {found.gap:.1e} (C={C}, {kernel}, {loss})")
     return found
 
 
@@ -304,8 +302,8 @@ def _solved(a, rows, Phi, C, loss):
 
 
 def _clarabel(a, B, C, loss, *, tol, heavy):
-    """Solve the primal in CVXPY; return the status and the points
-    (w, alpha) that came out, raw and polished.
+    """Solve the primal in CVXPY; return the status and the points (w, alpha) that came out, raw and
+    polished.
     """
     hard = np.isinf(C)
     scale = np.sqrt((B**2).sum(1).max())  # one number for all rows: the same problem in other units
@@ -361,9 +359,7 @@ def _primal_point(rows, Phi, w, C, loss):
     short = worst_slack(rows, u, _middle(level))
     if short > 1e-7:
         return np.inf, level
-    stretch = (
-        1.0 if short < 0 or any(row.margin <= 0 for row in rows) else 1 - short
-    )  # until the margins hold
+    stretch = 1.0 if short < 0 or any(row.margin <= 0 for row in rows) else 1 - short  # until the margins hold
     return 0.5 * (w @ w) / stretch**2, level
 
 
@@ -393,8 +389,8 @@ def _dual_bound(a, B, C, loss, alpha):
 
 
 def two_norm_dual(rows, K, *, C, loss="hinge"):
-    """Maximise m'a - 1/2 a'Qa [- sum (S'a)^2 / 4Cc], Q the four-
-    term kernel of the rows; return (value, D'a).
+    """Maximise m'a - 1/2 a'Qa [- sum (S'a)^2 / 4Cc], Q the four-term kernel of the rows; return (value,
+    D'a).
     """
     a = _arrays(rows, len(K))
     Q = a.D @ K @ a.D.T  # for two pairs: K(i,u) - K(i,v) - K(j,u) + K(j,v)
@@ -418,8 +414,8 @@ def two_norm_dual(rows, K, *, C, loss="hinge"):
 
 
 def one_norm(rows, K, *, C, vectors="points", positive=False):
-    """Yu & Kim (102)-(104); vectors="pairs": (94)-(96) with the four-
-    term kernel. Minimise sum |alpha| + C sum c xi.
+    """Yu & Kim (102)-(104); vectors="pairs": (94)-(96) with the four-term kernel. Minimise sum |alpha| +
+    C sum c xi.
     """
     a = _arrays(rows, len(K))
     G = a.D @ K if vectors == "points" else a.D @ K @ a.D.T
@@ -431,20 +427,44 @@ def one_norm(rows, K, *, C, vectors="points", positive=False):
     found = _linprog(cost, M, a.m)
     x = np.maximum(found.x[:k], 0.0) / kappa
     alpha = x if positive else x[: k // 2] - x[k // 2 :]
-    y = np.clip(-found.ineqlin.marginals * unit / kappa, 0.0, C * a.c)
-    price = G.T @ y
-    lower = a.m @ y / max(1.0, price.max() if positive else np.abs(price).max())
-    short = (a.m - G @ alpha).max()
-    if hard or short < 1e-9:  # stretch until the margins hold: rounding times a large C is not rounding
-        alpha = alpha / (1 - max(short, 0.0))
-    upper = np.abs(alpha).sum() + (0.0 if hard else C * (a.c @ np.maximum(a.m - G @ alpha, 0.0)))
+    y = -found.ineqlin.marginals * unit / kappa
+    points = [(alpha, y), _vertex(a, G, C, alpha, y)]
+    upper, alpha = min((_one_norm_point(a, G, C, v) for v, _ in points), key=lambda point: point[0])
+    lower = max(_one_norm_bound(a, G, C, v, positive) for _, v in points)
     coef = alpha if vectors == "points" else a.D.T @ alpha
     best = Optimum(upper, lower, lambda K_new: K_new @ coef, K @ coef)
     if not best.gap <= RELIABLE:
-        raise UnreliableOracleError(
-            f"{upper} and {lower} differ by {best.gap:.1e} (C={C}, {vectors}, {positive})"
-        )
+        raise UnreliableOracleError(f"{upper} and {lower} differ by {best.gap:.1e} (C={C}, {vectors}, {positive})")
     return best
+
+
+def _one_norm_point(a, G, C, alpha):
+    """Value and coefficients of a feasible point near alpha."""
+    short = (a.m - G @ alpha).max()
+    if np.isinf(C) or short < 1e-9:  # stretch until the margins hold: rounding times a large C is not rounding
+        alpha = alpha / (1 - max(short, 0.0))
+    loss = 0.0 if np.isinf(C) else C * (a.c @ np.maximum(a.m - G @ alpha, 0.0))
+    return np.abs(alpha).sum() + loss, alpha
+
+
+def _one_norm_bound(a, G, C, y, positive):
+    """Dual value of a feasible point near y: 0 <= y <= Cc, G'y <= 1 (and >= -1 where signs are free)."""
+    y = np.clip(y, 0.0, C * a.c)
+    price = G.T @ y
+    return a.m @ y / max(1.0, price.max() if positive else np.abs(price).max())
+
+
+def _vertex(a, G, C, alpha, y):
+    """Solve for the coefficients in use and the multipliers of the rows on the margin that HiGHS has chosen."""
+    used, room = np.abs(alpha) > 1e-9 * np.abs(alpha).max(initial=1e-300), a.m - G @ alpha
+    on = np.abs(room) < 1e-8
+    y = np.where(on, y, np.where(room > 0, C * a.c, 0.0)) if not np.isinf(C) else np.where(on, y, 0.0)
+    face = G[np.ix_(on, used)]
+    alpha, miss = np.where(used, alpha, 0.0), np.sign(alpha[used]) - G[:, used].T @ y
+    if face.size:
+        alpha[used] += np.linalg.lstsq(face, a.m[on] - face @ alpha[used], rcond=None)[0]
+        y[on] += np.linalg.lstsq(face.T, miss, rcond=None)[0]
+    return alpha, y
 
 
 def _linprog(cost, M, m):
@@ -458,8 +478,8 @@ def _linprog(cost, M, m):
 
 
 def pair_norm(coef, rows, *, positive=False):
-    """Least sum |alpha| over pair coefficients with D'alpha = coef:
-    the pairs machine's norm, seen from the items.
+    """Least sum |alpha| over pair coefficients with D'alpha = coef: the pairs machine's norm, seen from
+    the items.
     """
     D = _arrays(rows, len(coef)).D.T
     scale = np.abs(coef).max(initial=0.0)
@@ -476,8 +496,8 @@ def pair_norm(coef, rows, *, positive=False):
 
 
 def comparison_lp(items, index, y):
-    """Venuto et al. (7): the largest mu, and its w, with mu <= 1 -
-    |w d| on ties and mu <= y w d - 1 on the others.
+    """Venuto et al. (7): the largest mu, and its w, with mu <= 1 - |w d| on ties and mu <= y w d - 1 on
+    the others.
     """
     w, mu = cp.Variable(items.shape[1]), cp.Variable()
     d = items[index[:, 0]] - items[index[:, 1]]
@@ -514,20 +534,18 @@ def best_taus(s, y, weight=None):
 
 
 def closest_pair_midpoints(u, y, lower, upper):
-    """Herbrich et al. (12): midpoints of the pairs of two adjacent
-    ranks in Theta(k), at the smallest difference.
+    """Herbrich et al. (12): midpoints of the pairs of two adjacent ranks in Theta(k), at the smallest
+    difference.
     """
-    differences = {
-        (i, j): u[i] - u[j] for i in np.flatnonzero(y == upper) for j in np.flatnonzero(y == lower)
-    }
+    differences = {(i, j): u[i] - u[j] for i in np.flatnonzero(y == upper) for j in np.flatnonzero(y == lower)}
     theta = {pair: d for pair, d in differences.items() if d >= 1 - 1e-6}
     least = min(theta.values(), default=None)
     return [(u[i] + u[j]) / 2 for (i, j), d in theta.items() if d <= least + 1e-6]
 
 
 def fewest_errors_cuts(u, y, upper):
-    """All intervals [lo, hi) of the cut between ranks below
-    `upper` and the others with the fewest 0-1 errors.
+    """All intervals [lo, hi) of the cut between ranks below `upper` and the others with the fewest 0-1
+    errors.
     """
     ends = np.concatenate([[-np.inf], np.unique(u), [np.inf]])
     errors = [np.sum((u <= lo) & (y >= upper)) + np.sum((u > lo) & (y < upper)) for lo in ends[:-1]]
@@ -535,8 +553,8 @@ def fewest_errors_cuts(u, y, upper):
 
 
 def raw_thresholds(u, y, how="closest_pair"):
-    """One cut per pair of adjacent ranks, not pooled: (12) where
-    Theta(k) has members, else the fewest errors.
+    """One cut per pair of adjacent ranks, not pooled: (12) where Theta(k) has members, else the fewest
+    errors.
     """
     ranks, cuts = np.unique(y), []
     for lower, upper in itertools.pairwise(ranks):

@@ -52,9 +52,7 @@ def data_file(*names):
     folder = Path(os.environ.get("WIDEMARGIN_DATA", root.parent / "shared" / "data"))
     path = folder.joinpath(*names)
     if not path.exists():
-        pytest.skip(
-            f"{'/'.join(names)} is not in {folder}; set WIDEMARGIN_DATA to the folder of the data sets"
-        )
+        pytest.skip(f"{'/'.join(names)} is not in {folder}; set WIDEMARGIN_DATA to the folder of the data sets")
     return path
 
 
@@ -62,9 +60,7 @@ def data_file(*names):
 
 
 def _pair_differences(s):
-    return np.array(
-        [s.X[i] - s.X[j] for i, j in itertools.product(range(len(s.y)), repeat=2) if s.y[i] > s.y[j]]
-    )
+    return np.array([s.X[i] - s.X[j] for i, j in itertools.product(range(len(s.y)), repeat=2) if s.y[i] > s.y[j]])
 
 
 def _printed_dual_weights(d, z, C):
@@ -75,8 +71,8 @@ def _printed_dual_weights(d, z, C):
 
 
 def test_the_ordinal_dual_has_no_equality():
-    """Herbrich et al. (10): z'alpha = 0 kills better-first pairs and
-    makes w depend on how pairs are written down.
+    """Herbrich et al. (10): z'alpha = 0 kills better-first pairs and makes w depend on how pairs are
+    written down.
     """
     s, C = generators.ordered_labels(n=14), 0.1
     d = _pair_differences(s)
@@ -86,9 +82,7 @@ def test_the_ordinal_dual_has_no_equality():
     rng = np.random.default_rng(0)
     one, other = (_printed_dual_weights(d, rng.choice([-1, 1], len(d)), C) for _ in range(2))
     assert np.abs(one - other).max() > 1e-3 * size
-    assert_allclose(
-        oracles.two_norm(oracles.ranking_rows(s.y), s.X, C=C).utility(np.eye(3)), ours, atol=1e-6 * size
-    )
+    assert_allclose(oracles.two_norm(oracles.ranking_rows(s.y), s.X, C=C).utility(np.eye(3)), ours, atol=1e-6 * size)
 
 
 def test_pairs_in_both_orders_count_twice():
@@ -110,9 +104,7 @@ def test_the_ordinal_dual_belongs_to_half_the_norm():
     ours = OrdinalSVM(C, tol=TOL).fit(s.X, s.y)
     assert_allclose(ours.objective_, dual, rtol=1e-6)
     assert text > dual * (1 + 1e-3)
-    assert_allclose(
-        OrdinalSVM(C / 2, tol=TOL).fit(s.X, s.y).coef_, w.value, atol=1e-5 * np.abs(w.value).max()
-    )
+    assert_allclose(OrdinalSVM(C / 2, tol=TOL).fit(s.X, s.y).coef_, w.value, atol=1e-5 * np.abs(w.value).max())
 
 
 def test_thresholds_exist_where_no_pair_keeps_its_margin():
@@ -165,8 +157,8 @@ def _herbrich(n, seed=0):
 
 
 def test_a_million_with_the_quadratic_kernel_is_solved_where_libsvm_stops_far_off():
-    """Herbrich et al. section 4.1: C = 1e6 and (x.x' + 1)^2; we reach
-    the optimum at once, LIBSVM's utilities stay wrong.
+    """Herbrich et al. section 4.1: C = 1e6 and (x.x' + 1)^2; we reach the optimum at once, LIBSVM's
+    utilities stay wrong.
     """
     X, y = _herbrich(45)
     rows = oracles.ranking_rows(y)
@@ -193,8 +185,8 @@ def test_a_million_with_the_quadratic_kernel_is_solved_where_libsvm_stops_far_of
 
 
 def test_the_printed_algorithm_learns_nothing_from_reversed_pairs():
-    """Venuto et al. Algorithm 1 does not swap the pairs labelled -1,
-    as (8) does: told both orders, it returns w = 0.
+    """Venuto et al. Algorithm 1 does not swap the pairs labelled -1, as (8) does: told both orders, it
+    returns w = 0.
     """
     s = generators.pairs_with_ties(gap=1.0)
     index, y = np.vstack([s.index, s.index[:, ::-1]]), np.concatenate([s.y, -s.y])
@@ -226,8 +218,8 @@ def _noisy_comparisons():
 
 @pytest.mark.parametrize("C", [1e-4, 1e-2, 1.0, 1e2])
 def test_noisy_ties_collapse_for_every_C(C):
-    """Venuto et al. (15): ties enter as +d and -d, and on noisy data u = 0
-    is the optimum whatever C; we return it and say so.
+    """Venuto et al. (15): ties enter as +d and -d, and on noisy data u = 0 is the optimum whatever C; we
+    return it and say so.
     """
     s = _noisy_comparisons()
     rows = oracles.comparison_rows(s.index, s.y)
@@ -243,8 +235,8 @@ def test_noisy_ties_collapse_for_every_C(C):
 
 
 def test_balanced_classes_repair_the_collapse():
-    """Venuto et al. (15): with both sides of (8) weighing the
-    same, the data that collapsed give a model again.
+    """Venuto et al. (15): with both sides of (8) weighing the same, the data that collapsed give a model
+    again.
     """
     s = _noisy_comparisons()
     weight = oracles.balanced_class_weight(s.y)
@@ -256,8 +248,8 @@ def test_balanced_classes_repair_the_collapse():
 
 
 def test_a_positive_bias_never_turns_the_order_round():
-    """Venuto et al. (13): with few ties beta > 0, and r = u / (-beta) ranks
-    backwards; ours predicts no ties, right way round.
+    """Venuto et al. (13): with few ties beta > 0, and r = u / (-beta) ranks backwards; ours predicts no
+    ties, right way round.
     """
     s = generators.pairs_with_ties(5, width=0.05, noise=0.1)
     best = oracles.two_norm(oracles.comparison_rows(s.index, s.y), s.X, C=0.05)
@@ -271,8 +263,8 @@ def test_a_positive_bias_never_turns_the_order_round():
 
 
 def test_rank2_has_a_closed_form_in_n_rows():
-    """Venuto et al. section 4: a tie in both directions costs
-    max(2, 1 + |s|), so rank2 needs n rows, not 2n.
+    """Venuto et al. section 4: a tie in both directions costs max(2, 1 + |s|), so rank2 needs n rows, not
+    2n.
     """
     s, C = generators.pairs_with_ties(), 0.7
     grid = np.linspace(-4, 4, 33)
@@ -283,16 +275,14 @@ def test_rank2_has_a_closed_form_in_n_rows():
     tied = C * cp.sum(cp.pos(cp.abs(d[tie] @ w) - 1)) + 2 * C * tie.sum()
     closed = -maximise(-(0.5 * cp.sum_squares(w) + ordered + tied))
     model = ComparisonSVM(C, ties="both_ways", tol=TOL).fit(Pairs(s.X, s.index), s.y)
-    assert_allclose(
-        closed, oracles.two_norm(oracles.both_ways_rows(s.index, s.y), s.X, C=C).objective, rtol=1e-7
-    )
+    assert_allclose(closed, oracles.two_norm(oracles.both_ways_rows(s.index, s.y), s.X, C=C).objective, rtol=1e-7)
     assert_allclose(model.objective_, closed, rtol=1e-6)
     assert_allclose(model.coef_, w.value, atol=1e-5 * np.abs(w.value).max())
 
 
 def test_the_sushi_pairs_follow_from_sorting_by_score_and_item():
-    """Venuto et al. section 4.2: 17,832 ties and 7,168
-    inequalities are ten sorted ratings paired in succession.
+    """Venuto et al. section 4.2: 17,832 ties and 7,168 inequalities are ten sorted ratings paired in
+    succession.
     """
     scores = np.loadtxt(data_file("sushi", "sushi3b.5000.10.score"), dtype=int)
     ties = total = 0
@@ -308,8 +298,8 @@ def test_the_sushi_pairs_follow_from_sorting_by_score_and_item():
 
 
 def test_the_printed_choice_dual_is_that_of_one_slack_per_pair():
-    """Pelckmans & Suykens (7) bounds each alpha, which is one slack per
-    pair; (6) has one per task, and bounds their sum.
+    """Pelckmans & Suykens (7) bounds each alpha, which is one slack per pair; (6) has one per task, and
+    bounds their sum.
     """
     s, gamma = generators.choices(2, n_sets=12), 0.3
     rows = oracles.choice_rows(s.y, s.qid)
@@ -324,9 +314,7 @@ def test_the_printed_choice_dual_is_that_of_one_slack_per_pair():
     assert_allclose(primal, right, rtol=1e-7)
     assert printed > right * 1.01
     assert_allclose(TopRankSVM(gamma, tol=TOL).fit(s.X, s.y, qid=s.qid).objective_, right, rtol=1e-6)
-    assert_allclose(
-        TopRankSVM(gamma, slack="pair", tol=TOL).fit(s.X, s.y, qid=s.qid).objective_, printed, rtol=1e-6
-    )
+    assert_allclose(TopRankSVM(gamma, slack="pair", tol=TOL).fit(s.X, s.y, qid=s.qid).objective_, printed, rtol=1e-6)
 
 
 # Yu & Kim: the tutorial ---------------------------------------------------------------------------
@@ -341,8 +329,8 @@ def _printed_and_right(d, C, *limits_of):
 
 
 def test_the_printed_duals_lack_a_half():
-    """Yu & Kim (26), (41), (88) print the quadratic term without
-    1/2: their optimum is not that of (23) and (84).
+    """Yu & Kim (26), (41), (88) print the quadratic term without 1/2: their optimum is not that of (23)
+    and (84).
     """
     s, C = generators.classes(), 0.2
     z = np.where(s.y == 1, 1, -1)
@@ -368,8 +356,8 @@ def test_the_printed_bias_has_the_wrong_sign():
 
 
 def test_the_printed_xor_objective_is_not_stationary_at_its_solution():
-    """Yu & Kim (48): 9 alpha_3 + alpha_4^2 must read 9 alpha_3^2 + 9
-    alpha_4^2; then alpha = 1/8; F(1, 1) is -1, not 1.
+    """Yu & Kim (48): 9 alpha_3 + alpha_4^2 must read 9 alpha_3^2 + 9 alpha_4^2; then alpha = 1/8; F(1, 1)
+    is -1, not 1.
     """
     X = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]])
     y = np.array([-1, 1, 1, -1])
@@ -387,9 +375,7 @@ def test_the_printed_regression_primal_and_dual_are_two_problems():
     """Yu & Kim (60) squares the slacks, (70)-(73) is the dual of linear ones; both are offered, by name."""
     s, C, epsilon = generators.targets(), 0.3, 0.1
     plus, minus = cp.Variable(24), cp.Variable(24)
-    value = (
-        s.y @ (plus - minus) - epsilon * cp.sum(plus + minus) - 0.5 * cp.sum_squares(s.X.T @ (plus - minus))
-    )
+    value = s.y @ (plus - minus) - epsilon * cp.sum(plus + minus) - 0.5 * cp.sum_squares(s.X.T @ (plus - minus))
     box = [plus >= 0, minus >= 0, plus <= C, minus <= C, cp.sum(plus - minus) == 0]
     dual = maximise(value, *box)
     w, b = cp.Variable(3), cp.Variable()
@@ -406,8 +392,8 @@ def test_the_printed_regression_primal_and_dual_are_two_problems():
 
 
 def test_a_kernel_of_differences_accepts_any_order():
-    """Yu & Kim (88), (95): an RBF of x_i - x_j is positive everywhere,
-    so any alpha > 0 "separates" contradictory pairs.
+    """Yu & Kim (88), (95): an RBF of x_i - x_j is positive everywhere, so any alpha > 0 "separates"
+    contradictory pairs.
     """
     s = generators.ordered_labels(n=10)
     X, y = np.vstack([s.X, s.X]), np.concatenate([s.y, s.y.max() + 1 - s.y])  # everything, and its reverse
@@ -428,8 +414,8 @@ def test_a_kernel_of_differences_accepts_any_order():
 
 
 def test_the_pair_kernel_has_four_terms():
-    """Yu & Kim (88), (95) are right with K(i,u) - K(i,v) - K(j,u) +
-    K(j,v): products of feature-space differences.
+    """Yu & Kim (88), (95) are right with K(i,u) - K(i,v) - K(j,u) + K(j,v): products of feature-space
+    differences.
     """
     s = generators.ordered_labels(n=12)
     rows = oracles.ranking_rows(s.y)
@@ -442,14 +428,12 @@ def test_the_pair_kernel_has_four_terms():
     ours = RankingSVM(0.5, kernel="rbf", tol=TOL).fit(s.X, s.y)
     assert_allclose(ours.objective_, dual, rtol=1e-6)
     machine = RankingVectorMachine(0.5, kernel="rbf", vectors="pairs", tol=TOL).fit(s.X, s.y)
-    assert_allclose(
-        machine.objective_, oracles.one_norm(rows, K, C=0.5, vectors="pairs").objective, rtol=1e-6
-    )
+    assert_allclose(machine.objective_, oracles.one_norm(rows, K, C=0.5, vectors="pairs").objective, rtol=1e-6)
 
 
 def test_positive_coefficients_are_a_cone():
-    """Yu & Kim (104): alpha >= 0 on non-negative data cannot
-    express a negative weight; signed coefficients can.
+    """Yu & Kim (104): alpha >= 0 on non-negative data cannot express a negative weight; signed
+    coefficients can.
     """
     rng = np.random.default_rng(0)
     X, new = rng.uniform(size=(40, 2)), rng.uniform(size=(200, 2))
@@ -462,8 +446,8 @@ def test_positive_coefficients_are_a_cone():
 
 
 def test_the_cone_moves_with_the_origin():
-    """Yu & Kim (104): moving the origin changes what alpha >= 0 can
-    express, though no difference x_u - x_v changes.
+    """Yu & Kim (104): moving the origin changes what alpha >= 0 can express, though no difference x_u -
+    x_v changes.
     """
     rng = np.random.default_rng(1)
     X, new = rng.uniform(size=(40, 2)), rng.uniform(size=(200, 2))
@@ -482,19 +466,17 @@ def _first_queries():
 
 
 def test_the_papers_queries_are_larger_than_printed():
-    """Yu & Kim Table 2: the queries have 138, 153 and 235 documents, and
-    "#SV" is two thirds of them: the training folds.
+    """Yu & Kim Table 2: the queries have 138, 153 and 235 documents, and "#SV" is two thirds of them: the
+    training folds.
     """
     sizes = np.array([len(query) for query in _first_queries()])
     assert sizes.tolist() == [138, 153, 235]
-    assert_allclose(
-        sizes * 2 / 3, [92, 102, 156.66], atol=0.01
-    )  # the RBF row's "#SV", with |D| = 134, 128, 182
+    assert_allclose(sizes * 2 / 3, [92, 102, 156.66], atol=0.01)  # the RBF row's "#SV", with |D| = 134, 128, 182
 
 
 def test_the_papers_support_vectors_are_documents():
-    """Yu & Kim Table 2: "#SV" counts documents in some support pair,
-    which are nearly all; support pairs are many more.
+    """Yu & Kim Table 2: "#SV" counts documents in some support pair, which are nearly all; support pairs
+    are many more.
     """
     query = _first_queries()[0]
     train = query[np.arange(len(query)) % 3 > 0]

@@ -124,9 +124,7 @@ FORMULATIONS = {
         lambda s: oracles.ranking_rows(s.y, s.qid, s.weight),
         _fit_weighted_queries,
     ),
-    "ordinal": Formulation(
-        OrdinalSVM, generators.ordered_labels, lambda s: oracles.ranking_rows(s.y), _fit_plain
-    ),
+    "ordinal": Formulation(OrdinalSVM, generators.ordered_labels, lambda s: oracles.ranking_rows(s.y), _fit_plain),
     "comparison": Formulation(
         ComparisonSVM,
         generators.pairs_with_ties,
@@ -160,9 +158,7 @@ FORMULATIONS = {
         lambda s: oracles.both_ways_rows(s.index, s.y),
         _fit_pairs,
     ),
-    "choice-task": Formulation(
-        TopRankSVM, generators.choices, lambda s: oracles.choice_rows(s.y, s.qid), _fit_queries
-    ),
+    "choice-task": Formulation(TopRankSVM, generators.choices, lambda s: oracles.choice_rows(s.y, s.qid), _fit_queries),
     "choice-task-weighted": Formulation(
         TopRankSVM,
         generators.choices,
@@ -235,8 +231,8 @@ class Fit:
 
 
 def fit_quietly(model, fit, sample):
-    """Fit; return (seconds, whether it warned of no convergence). Advice
-    about the data is none of these tests' business.
+    """Fit; return (seconds, whether it warned of no convergence). Advice about the data is none of these
+    tests' business.
     """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -317,9 +313,7 @@ def test_the_bias_is_optimal(fit):
     """The bias lies in its optimal interval; the tie width is its negative part."""
     if not FORMULATIONS[fit.case.name].bias:
         pytest.skip("has no bias")
-    lo, hi = (
-        end * (1 + np.sign(end) * side * 1e-6) for end, side in zip(fit.optimum.level, (-1, 1), strict=True)
-    )
+    lo, hi = (end * (1 + np.sign(end) * side * 1e-6) for end, side in zip(fit.optimum.level, (-1, 1), strict=True))
     assert lo - 1e-6 <= fit.model.intercept_ <= hi + 1e-6
     if isinstance(fit.model, ComparisonSVM):
         assert fit.model.tie_width_ == max(-fit.model.intercept_, 0.0)
@@ -364,9 +358,7 @@ def test_the_dual_coefficients_satisfy_the_kkt_conditions(fit):
 @pytest.mark.parametrize("C", [1e-2, 1.0, 1e3])
 @pytest.mark.parametrize("loss", ["hinge", "squared"])
 @pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize(
-    "name", ["classifier", "regressor", "ranking", "comparison", "both-ways", "choice-task"]
-)
+@pytest.mark.parametrize("name", ["classifier", "regressor", "ranking", "comparison", "both-ways", "choice-task"])
 def test_the_oracles_primal_and_dual_agree(name, kernel, loss, C):
     """The primal over features and the dual over the four-term kernel, solved apart, have the same value."""
     form = FORMULATIONS[name]
@@ -425,8 +417,8 @@ def test_several_classes_sum_the_binary_problems(kernel, C):
 
 
 def _binary(s, C, kernel, pair):
-    """Oracle of two of the classes; gamma="scale" looks at all the
-    rows, so the features come from all of them.
+    """Oracle of two of the classes; gamma="scale" looks at all the rows, so the features come from all of
+    them.
     """
     part = np.isin(s.y, pair)
     X = oracles.features(kernel, s.X)[0][part]
@@ -521,8 +513,8 @@ def machine(request):
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_one_norm_machines_reach_the_linear_programmes_optimum(machine, kernel, C, weighted):
-    """`objective_` is the LP's optimum to 1e-6, what the coefficients
-    cost, and bounded by its gap; or no margin exists.
+    """`objective_` is the LP's optimum to 1e-6, what the coefficients cost, and bounded by its gap; or no
+    margin exists.
     """
     s = _graded_for_lp(C)
     rows = oracles.ranking_rows(s.y, s.qid, s.weight if weighted else None)
@@ -577,8 +569,8 @@ def test_the_comparison_lp_has_the_largest_margin(seed):
 
 
 def test_the_comparison_lp_refuses_what_has_no_solution():
-    """(7) is infeasible where the pairs are not separable and
-    unbounded where there are no ties: both are errors.
+    """(7) is infeasible where the pairs are not separable and unbounded where there are no ties: both are
+    errors.
     """
     noisy, clean = generators.pairs_with_ties(noise=3.0), generators.pairs_with_ties(gap=1.0)
     with pytest.raises(oracles.InfeasibleError):
@@ -592,17 +584,15 @@ def test_the_comparison_lp_refuses_what_has_no_solution():
 
 @pytest.mark.parametrize("ties", ["margin", "threshold", "both_ways"])
 def test_an_array_of_pairs_is_pairs_of_its_rows(ties):
-    """An array (n, 2, p) fits what `Pairs` fits, when the kernel
-    does not look at how often an item is stored.
+    """An array (n, 2, p) fits what `Pairs` fits, when the kernel does not look at how often an item is
+    stored.
     """
     s = generators.pairs_with_ties()
     stored, array = (ComparisonSVM(ties=ties, tol=TOL, **KERNELS["poly"]) for _ in range(2))
     fit_quietly(stored, _fit_pairs, s)
     fit_quietly(array, lambda model, s: model.fit(s.X[s.index], s.y), s)
     assert_allclose(array.objective_, stored.objective_, rtol=1e-8)
-    assert_allclose(
-        array.utility(s.new), stored.utility(s.new), rtol=0, atol=1e-6 * np.ptp(stored.utility(s.X))
-    )
+    assert_allclose(array.utility(s.new), stored.utility(s.new), rtol=0, atol=1e-6 * np.ptp(stored.utility(s.X)))
 
 
 # Thresholds of ordinal regression -----------------------------------------------------------------
@@ -613,8 +603,8 @@ def test_an_array_of_pairs_is_pairs_of_its_rows(ties):
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("seed", range(3))
 def test_thresholds_follow_their_rule(seed, kernel, how, C):
-    """Thresholds are Herbrich et al. (12), or the cut of fewest
-    errors, pooled to be monotone; labels follow from them.
+    """Thresholds are Herbrich et al. (12), or the cut of fewest errors, pooled to be monotone; labels
+    follow from them.
     """
     s = generators.ordered_labels(seed)
     model = OrdinalSVM(C, thresholds=how, tol=TOL, **KERNELS[kernel])
@@ -648,8 +638,8 @@ def test_the_mean_scale_divides_C_by_the_total_weight(name):
 
 @pytest.mark.parametrize("name", sorted(set(FORMULATIONS)))
 def test_a_hard_margin_that_does_not_exist_is_refused(name):
-    """Where the oracle proves that nothing separates the data, C =
-    inf raises an error that speaks of the margin.
+    """Where the oracle proves that nothing separates the data, C = inf raises an error that speaks of the
+    margin.
     """
     form = FORMULATIONS[name]
     s = _contradiction(name)

@@ -31,6 +31,11 @@ class Bounds:
             return float("inf")
         return (self.primal - self.dual) / self.primal if self.primal > 0 else 0.0
 
+    def improves(self, before: Bounds) -> bool:
+        """Whether one of the bounds moved by a tenth, or the gap halved."""
+        moved = self.primal < 0.9 * before.primal or self.dual > 1.1 * before.dual
+        return moved or self.gap < 0.5 * before.gap
+
     def with_primal(self, x: Array, primal: float, *, slack: float = 0.0) -> Bounds:
         """Return these bounds, or with the better primal point; `slack` is what a preferred point may lose."""
         return Bounds(x, primal, self.a, self.dual) if primal < self.primal + slack else self
@@ -81,7 +86,7 @@ def _feasible(problem: Problem, a: Array) -> Array:
     boxed = not (problem.hard or problem.loss.squared)
     slacks = problem.slacks
     if boxed:
-        a = a * slacks.spread(np.minimum(1.0, problem.cost / np.maximum(slacks.total(a), 1e-300)))
+        a = a * slacks.spread(problem.cost / np.maximum(slacks.total(a), problem.cost))
     if problem.design.shape[1] == problem.p:
         return a
     e = level_columns(problem)[:, 0]

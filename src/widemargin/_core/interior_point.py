@@ -31,7 +31,7 @@ from .certificate import (
 from .comparisons import Rows
 from .losses import Loss
 from .polish import polished
-from .problem import Problem, scaled_problem
+from .problem import Problem, Slacks, scaled_problem
 from .solution import Array, Solution, Status, relative_gap
 
 Report: TypeAlias = Callable[[int, float], object]  # called with (iteration, gap)
@@ -39,7 +39,7 @@ Report: TypeAlias = Callable[[int, float], object]  # called with (iteration, ga
 NO_MARGIN = 1e-9  # hard margins below this share of the data radius are refused
 EXACT = 1e-13  # what small problems are solved to, whatever tol: it costs two or three iterations
 EXTRA = 12  # iterations spent after that so that a tiny w is as exact as a large one
-PATIENCE = 25  # iterations in which the gap must halve
+PATIENCE = 25  # iterations in which a bound must improve visibly
 SMALL = 2_000_000  # rows x features that count as small
 
 
@@ -84,6 +84,8 @@ def interior_point(
     bounds, state, n_iter, status = _iterate(problem, min(tol, EXACT) if small else tol, max_iter, report)
     if status is Status.INFEASIBLE:
         return _infeasible(map_, rows, n_iter)
+    if bounds.gap > tol and not problem.hard:
+        bounds = _from_hard_margin(problem, bounds, max_iter)
     if small:
         bounds = polished(problem, bounds, state.a, state.s, state.xi, state.beta)
     return _finish(rows, map_, C, problem, bounds, tol, n_iter, status)
@@ -95,30 +97,51 @@ def _iterate(
     """Run predictor-corrector steps until the gap, the steps or the patience end."""
     state = _start(problem)
     bounds = Bounds(state.x, float("inf"), state.a, 0.0)
-    idle, before, extra = 0, float("inf"), 0
+    before: Bounds | None = None
+    idle = extra = 0
     for k in range(1, max_iter + 1):
         try:
-            system = _System(problem, state)
-            state, step = system.advance()
+            with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # a dead step is noticed below
+                system = _System(problem, state)
+                moved, step = system.advance()
         except FloatingPointError:
-            return bounds, state, k, Status.STALLED if np.isfinite(bounds.primal) else Status.NOT_FINITE
+            moved, step = state, 0.0
+        state = moved
         bounds = _tightened(problem, bounds, state)
         if report is not None:
             report(k, bounds.gap)
         if problem.hard and infeasibility(problem, state.a) < NO_MARGIN:
             return bounds, state, k, Status.INFEASIBLE
-        idle, before = (idle + 1, before) if bounds.gap > 0.5 * before else (0, bounds.gap)
+        idle, before = (0, bounds) if before is None or bounds.improves(before) else (idle + 1, before)
         extra += bounds.gap <= goal
         if bounds.gap <= goal and (goal > EXACT or extra > EXTRA or _separates(problem, state, system.mu)):
             return bounds, state, k, Status.CONVERGED
-        if step < 1e-12 or idle > PATIENCE:
+        if not np.isfinite(bounds.primal) and not np.all(np.isfinite(state.x)):
+            return bounds, state, k, Status.NOT_FINITE
+        if not step > 1e-12 or idle > PATIENCE:
             return bounds, state, k, Status.CONVERGED if bounds.gap <= goal else Status.STALLED
     return bounds, state, max_iter, Status.CONVERGED if bounds.gap <= goal else Status.MAX_ITER
 
 
+def _from_hard_margin(problem: Problem, bounds: Bounds, max_iter: int) -> Bounds:
+    """Try the hard margin's solution: where its multipliers stay within their costs it is optimal here too.
+
+    This is what a huge C on separable data comes to, where the soft problem's numbers span too many decades.
+    """
+    m = problem.margin.size
+    hard = replace(problem, cost=np.full(m, np.inf), slacks=Slacks(m, None, None))
+    found, state, _, status = _iterate(hard, EXACT, max_iter, None)
+    if status is Status.INFEASIBLE or not np.isfinite(found.primal):
+        return bounds
+    found = polished(hard, found, state.a, state.s, state.xi, state.beta)
+    return bounds.with_dual(*dual_value(problem, found.a)).with_primal(*primal_value(problem, found.x))
+
+
 def _separates(problem: Problem, state: State, mu: float) -> bool:
-    """Whether complementarity is small against |w|^2 too: with a tiny C the objective is nearly all loss, so that a
-    small relative gap says nothing about w."""
+    """Whether complementarity is small against |w|^2 too.
+
+    With a tiny C the objective is nearly all loss, so that a small relative gap says nothing about w.
+    """
     w = state.x[: problem.p]
     return mu * state.s.size <= 1e-12 * float(w @ w)
 
@@ -239,8 +262,8 @@ class _SharedBlock:
         self.loaded = self.theta * self.sigma > 1.0  # the slack, not the surplus, gives way
         largest = self.slacks.spread(self.slacks.worst(self.A))
         self.is_top = np.zeros(self.A.size, bool)
-        tops = np.flatnonzero(self.A == largest)
-        first = np.unique(self.slacks.task[tops], return_index=True)[1]  # type: ignore[index]
+        tops = np.flatnonzero(largest == self.A)
+        first = np.unique(self.slacks.tasks[tops], return_index=True)[1]
         self.is_top[tops[first]] = True
 
     def apply(self, v: Array) -> Array:
@@ -249,13 +272,13 @@ class _SharedBlock:
         out = self.A * (v - self.slacks.spread(self.theta * total))
         others = self.slacks.total(np.where(self.is_top, 0.0, out))
         rest = self.slacks.spread(total - others)
-        return np.where(self.is_top & self.slacks.spread(self.loaded), rest, out)
+        return np.where(self.is_top & self.loaded[self.slacks.tasks], rest, out)
 
     def gram(self, problem: Problem) -> Array:
         """Return B' T^-1 B."""
         B = problem.design.rows(np.ones(self.A.size, bool))
-        mean = np.add.reduceat(self.A[:, None] * B, self.slacks.start, axis=0) / self.sigma[:, None]
-        spread = np.sqrt(self.A)[:, None] * (B - mean[self.slacks.task])
+        mean = self.slacks.total(self.A[:, None] * B) / self.sigma[:, None]
+        spread = np.sqrt(self.A)[:, None] * (B - mean[self.slacks.tasks])
         shared = np.sqrt(self.sigma / (1.0 + self.theta * self.sigma))[:, None] * mean
         return spread.T @ spread + shared.T @ shared
 

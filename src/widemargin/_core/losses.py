@@ -65,7 +65,7 @@ class SquaredHinge:
 
     def curvature(self, t: Array) -> Array:
         """Return the second derivative."""
-        return 2.0 * (t > 0.0)  # strict: a margin of exactly 1 is not a violation
+        return np.where(t > 0.0, 2.0, 0.0)  # strict: a margin of exactly 1 is not a violation
 
 
 HINGE = Hinge()

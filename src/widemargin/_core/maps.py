@@ -85,7 +85,8 @@ class LinearMap:
         """Return X in float64, or a factor of its Gram matrix where that is smaller."""
         if self._wide:
             return self._gram.features()
-        return np.asarray(self.X.toarray() if sparse.issparse(self.X) else self.X, dtype=float)
+        X: Any = self.X
+        return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=float)
 
     def from_features(self, w: Array) -> Array:
         """Return the weights of the columns of X."""

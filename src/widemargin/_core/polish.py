@@ -38,7 +38,7 @@ class Split:
 
 def polished(problem: Problem, bounds: Bounds, a: Array, s: Array, xi: Array, beta: Array) -> Bounds:
     """Return bounds at least as tight, from the exact solution on the active set."""
-    task = np.arange(a.size) if problem.slacks.task is None else problem.slacks.task
+    task = problem.slacks.tasks
     split = _first_split(problem, a, s, xi, beta)
     for _ in range(ROUNDS):
         reference = _references(split, a, task)
@@ -114,7 +114,8 @@ def _on_face(
 def _constrained(metric: Array, pull: Array, A: Array, c: Array) -> tuple[Array, Array, Array, Array]:
     """Minimise 1/2 x'metric x - pull'x over A x = c; return x and the singular triplets of A."""
     U, S, Vt = np.linalg.svd(A, full_matrices=True)
-    rank = int(np.sum(S > 1e-12 * max(1.0, S.max(initial=0.0))))
+    floor = 1e-12 * max(1.0, S.max(initial=0.0))
+    rank = int(np.sum(floor < S))
     U, S, V, N = U[:, :rank], S[:rank], Vt[:rank], Vt[rank:].T
     x = V.T @ ((U.T @ c) / S)
     if N.shape[1]:

@@ -145,6 +145,11 @@ class Slacks:
     task: IntArray | None
     start: IntArray | None
 
+    @property
+    def tasks(self) -> IntArray:
+        """Return the task of each row."""
+        return np.arange(self.n) if self.task is None else self.task
+
     def spread(self, v: Array) -> Array:
         """Return each row's task's value."""
         return v if self.task is None else v[self.task]
