@@ -16,6 +16,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ._core import kernels, maps
 from ._core.interior_point import interior_point
 from ._core.losses import HINGE, SQUARED_HINGE
+from ._core.newton import newton
+from ._core.risks import GroupedPairRisk, RowsRisk
 from ._core.solution import Status, relative_gap
 from ._queries import query_codes
 from .exceptions import CollapseWarning
@@ -162,7 +164,6 @@ class PreferenceEstimator(BaseEstimator):
         width = min(map_.n_features, rows.D.shape[0])
         if np.isinf(C) or rows.task is not None or rows.D.shape[0] * float(width) ** 2 <= EXPLICIT_WORK:
             return self._interior_point(rows, map_, C, loss)
-        from ._core.risks import RowsRisk
         return self._newton(RowsRisk(rows, loss), map_, C)
 
     def _solve_levels(self, levels, map_, loss):
@@ -171,7 +172,6 @@ class PreferenceEstimator(BaseEstimator):
         C = self._scaled_C(levels.total_weight)
         if np.isinf(C) or levels.n_pairs <= EXPLICIT_PAIRS:
             return self._interior_point(levels.rows(), map_, C, loss)
-        from ._core.risks import GroupedPairRisk
         return self._newton(GroupedPairRisk(levels, loss), map_, C)
 
     def _interior_point(self, rows, map_, C, loss):
@@ -180,7 +180,6 @@ class PreferenceEstimator(BaseEstimator):
         )
 
     def _newton(self, risk, map_, C):
-        from ._core.newton import newton
         return "newton", newton(risk, map_, C, tol=self.tol, max_iter=self.max_iter, verbose=bool(self.verbose))
 
     def _progress(self):
