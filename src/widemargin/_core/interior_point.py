@@ -335,12 +335,10 @@ def _cholesky(matrix: Array) -> tuple[Array, bool]:
 
 def _longest(state: State, step: State) -> float:
     """Return the largest step (at most 1) that keeps everything non-negative."""
-    longest = 1.0
+    steepest = 1.0  # the fastest relative decrease
     for v, dv in ((state.s, step.s), (state.a, step.a), (state.xi, step.xi), (state.beta, step.beta)):
-        down = dv < 0
-        if np.any(down):
-            longest = min(longest, float(np.min(-v[down] / dv[down])))
-    return longest
+        steepest = max(steepest, -float(np.min(dv / np.maximum(v, 1e-300), initial=0.0)))
+    return 1.0 / steepest
 
 
 def _moved(state: State, step: State, alpha: float) -> State:
