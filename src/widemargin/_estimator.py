@@ -17,7 +17,7 @@ from ._core import kernels, maps
 from ._core.interior_point import interior_point
 from ._core.losses import HINGE, SQUARED_HINGE
 from ._core.newton import newton
-from ._core.risks import GroupedPairRisk, RowsRisk
+from ._core.risks import GroupedPairRisk
 from ._core.solution import Status, relative_gap
 from ._queries import query_codes
 from .exceptions import CollapseWarning
@@ -29,7 +29,6 @@ LOSSES = {
     "squared_epsilon_insensitive": SQUARED_HINGE,
 }
 EXPLICIT_PAIRS = 200_000  # implicit pairs are written out below this: the interior point is then the faster way
-EXPLICIT_WORK = 2e11  # rows x features^2 (or the items' Gram work) that the interior point may cost
 INDEFINITE = -1e-8  # smallest eigenvalue, as a share of the largest, that a kernel matrix may have
 SCORE_ENTRIES = 4_000_000  # kernel values held at a time when scoring
 
@@ -122,7 +121,9 @@ class PreferenceEstimator(BaseEstimator):
         self._kernel = None if kernel is None else kernel.resolve(X)
         if self._is_linear:
             return maps.LinearMap(X)
-        if self.n_components is not None and self._kernel is not None:
+        if self.n_components is not None:
+            if self._kernel is None:
+                raise ValueError("n_components chooses landmark items; a precomputed kernel has none. Pass n_components=None.")
             return maps.LowRankMap.from_kernel(self._kernel, X, min(self.n_components, X.shape[0]))
         self._check_memory(X.shape[0])
         K = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=float) if kernel is None else self._kernel(X, X)
@@ -158,13 +159,12 @@ class PreferenceEstimator(BaseEstimator):
         return self.C / total_weight if self.C_scale == "mean" and total_weight > 0 else self.C
 
     def _solve_rows(self, rows, map_, loss):
-        """Solve explicit rows: the interior point where it is affordable, else Newton."""
+        """Solve explicit rows."""
         self._check_convex(map_)
         C = self._scaled_C(float(rows.weight.sum()))
-        width = min(map_.n_features, rows.D.shape[0])
-        if np.isinf(C) or rows.task is not None or rows.D.shape[0] * float(width) ** 2 <= EXPLICIT_WORK:
-            return self._interior_point(rows, map_, C, loss)
-        return self._newton(RowsRisk(rows, loss), map_, C)
+        if map_.is_gram:
+            self._check_memory(map_.n_items)
+        return self._interior_point(rows, map_, C, loss)
 
     def _solve_levels(self, levels, map_, loss):
         """Solve all pairs of levels: written out if few or hard, else implicit."""

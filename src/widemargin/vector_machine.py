@@ -118,6 +118,10 @@ class RankingVectorMachine(Ranker):
         """
         self._check_parameters()
         check_choice("vectors", self.vectors, ("points", "pairs"))
+        if self.n_components is not None:
+            raise ValueError(
+                f"n_components={self.n_components!r}: a low-rank kernel has no vectors of its own to choose; pass None."
+            )
         self._warn_on_cone()
         X, codes, group, weight, kept = self._check_graded(X, y, qid, sample_weight)
         levels = comparisons.from_levels(codes, group, weight)

@@ -31,7 +31,7 @@ from .certificate import (
 from .comparisons import Rows
 from .losses import Loss
 from .polish import polished
-from .problem import Problem, Slacks, scaled_problem
+from .problem import FeatureMap, Problem, Slacks, scaled_problem
 from .solution import Array, Solution, Status, relative_gap
 
 Report: TypeAlias = Callable[[int, float], object]  # called with (iteration, gap)
@@ -40,20 +40,12 @@ NO_MARGIN = 1e-9  # hard margins below this share of the data radius are refused
 EXACT = 1e-13  # what small problems are solved to, whatever tol: it costs two or three iterations
 EXTRA = 12  # iterations spent after that so that a tiny w is as exact as a large one
 PATIENCE = 25  # iterations in which a bound must improve visibly
+LOOSE = 1e-6  # a tol that needs no polish
 SMALL = 2_000_000  # rows x features that count as small
 
 
-class Map(Protocol):
+class Map(FeatureMap, Protocol):
     """What the interior point asks of a map."""
-
-    def features(self) -> Array:
-        """Return F (n_items, p) with F F' the Gram matrix of the items."""
-
-    def from_features(self, w: Array) -> Array:
-        """Return the map's weights for w in the coordinates of F."""
-
-    def adjoint_exact(self, g: Array) -> Array:
-        """Return the map's weights of the function sum_i g_i k(x_i, .), in float64."""
 
     def forward_exact(self, w: Array) -> Array:
         """Return the utilities in float64."""
@@ -77,7 +69,7 @@ def interior_point(
     rows: Rows, map_: Map, C: float, loss: Loss, *, tol: float, max_iter: int, report: Report | None = None
 ) -> Solution:
     """Minimise 1/2 |w|^2 + C * sum of losses over explicit rows; `C=inf` forbids slacks."""
-    problem = scaled_problem(rows, map_.features(), C, loss)
+    problem = scaled_problem(rows, map_, C, loss)
     if problem is None or _zero_is_free(problem):
         return _constant(rows, map_, C, loss)
     small = problem.design.shape[0] * problem.design.shape[1] <= SMALL
@@ -86,7 +78,7 @@ def interior_point(
         return _infeasible(map_, rows, n_iter)
     if bounds.gap > tol and not problem.hard:
         bounds = _from_hard_margin(problem, bounds, max_iter)
-    if small:
+    if small or tol < LOOSE:
         bounds = polished(problem, bounds, state.a, state.s, state.xi, state.beta)
     return _finish(rows, map_, C, problem, bounds, tol, n_iter, status)
 
@@ -363,7 +355,7 @@ def _zero_is_free(problem: Problem) -> bool:
 
 def _constant(rows: Rows, map_: Map, C: float, loss: Loss) -> Solution:
     """Return w = 0 with its best level: nothing distinguishes the items, or nothing needs to."""
-    weights = map_.from_features(np.zeros(map_.features().shape[1]))
+    weights = map_.adjoint_exact(np.zeros(rows.D.shape[1]))
     zero = np.zeros(rows.D.shape[0])
     levels = rules.best_levels(rows, zero, C, loss)
     value = loss_value(rows, zero, levels, C, loss)
@@ -372,7 +364,7 @@ def _constant(rows: Rows, map_: Map, C: float, loss: Loss) -> Solution:
 
 
 def _infeasible(map_: Map, rows: Rows, n_iter: int) -> Solution:
-    weights = map_.from_features(np.zeros(map_.features().shape[1]))
+    weights = map_.adjoint_exact(np.zeros(rows.D.shape[1]))
     inf = float("inf")
     zero = np.zeros(rows.D.shape[1])
     return Solution(weights, zero, np.zeros(rows.E.shape[1]), inf, inf, n_iter, Status.INFEASIBLE)
@@ -386,7 +378,7 @@ def _finish(
     coefficients = rows.D.T @ a
     image = map_.adjoint_exact(coefficients)
     dual = dual_objective(rows, a, map_.squared_norm(image), C, problem.loss)
-    candidates = [image, map_.from_features(problem.feature_weights(bounds.x[: problem.p]))]
+    candidates = [image, problem.weights(bounds.x[: problem.p])]
     levels = problem.levels(bounds.x[problem.p :])
     points = [_point(rows, map_, w, levels, C, problem.loss) for w in candidates]
     if cancelled(problem, bounds.a):

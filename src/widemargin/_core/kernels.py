@@ -196,15 +196,17 @@ def lowest_eigenvalue_ratio(K: Array) -> float:
 
 
 def _dot(X: Any, Z: Any) -> Array:
-    """Return X Z', dense, in float64."""
-    product = X @ Z.T
-    return product.toarray().astype(float) if sparse.issparse(product) else np.asarray(product, dtype=float)
+    """Return X Z', dense, in float64: kernels of float32 rows are not rounded to float32."""
+    if sparse.issparse(X) or sparse.issparse(Z):
+        product = X.astype(float) @ Z.T.astype(float)
+        return product.toarray() if sparse.issparse(product) else np.asarray(product)
+    return np.asarray(X, dtype=float) @ np.asarray(Z, dtype=float).T
 
 
 def _squared_norms(X: Any) -> Array:
     if sparse.issparse(X):
         return np.asarray(X.multiply(X).sum(axis=1), dtype=float).ravel()
-    return np.einsum("ij,ij->i", X, X).astype(float)
+    return np.einsum("ij,ij->i", X, X, dtype=float)
 
 
 def _number(gamma: float | str) -> float:

@@ -1,7 +1,8 @@
 """From weights to utilities: linear in the features, or a kernel over the items.
 
 Contract: `forward(w) -> u`, `adjoint(g) -> w-like`, `metric(w) -> R w` with |f|^2 = <w, R w>. Solvers that work
-in p dimensions ask for `features() -> F` with F F' the Gram matrix of the items, and `from_features` leads back.
+in p dimensions ask for `features() -> F` with F F' = `gram()`, and `from_features` leads back; `is_gram` says that the
+Gram matrix is what the map has at hand.
 """
 
 from __future__ import annotations
@@ -21,6 +22,12 @@ from .solution import Array
 BLOCK = 4096  # rows converted to float64 at a time
 
 
+def pivoted_cholesky(K: Array) -> tuple[Array, NDArray[np.int64]]:
+    """Return L (n, rank) in pivot order, and the pivots: K[pivots][:, pivots] = L L' to rounding."""
+    factor, pivots, rank, _ = lapack.dpstrf(0.5 * (K + K.T), lower=1)
+    return np.tril(factor)[:, :rank], pivots.astype(np.int64) - 1
+
+
 @dataclass(frozen=True)
 class LinearMap:
     """u = X w, with X dense (float32 or float64, never copied) or CSR."""
@@ -35,10 +42,12 @@ class LinearMap:
     @property
     def n_features(self) -> int:
         """Return the number of columns that `features` has at most."""
-        return min(self.X.shape) if self._wide else self.X.shape[1]
+        return min(self.X.shape) if self.is_gram else self.X.shape[1]
 
     def gram(self) -> Array:
         """Return the Gram matrix of the items."""
+        if self.is_gram:
+            return self._gram.K
         F = self.features()
         return F @ F.T
 
@@ -73,8 +82,8 @@ class LinearMap:
         return np.sum([self.X[i : i + BLOCK].astype(float).T @ g[i : i + BLOCK] for i in starts], axis=0)
 
     @property
-    def _wide(self) -> bool:
-        """Whether X is sparse with more columns than rows: then its Gram matrix is the smaller thing."""
+    def is_gram(self) -> bool:
+        """Whether the Gram matrix is the smaller thing: X is sparse with more columns than rows."""
         return sparse.issparse(self.X) and self.X.shape[1] > self.X.shape[0]
 
     @cached_property
@@ -83,14 +92,14 @@ class LinearMap:
 
     def features(self) -> Array:
         """Return X in float64, or a factor of its Gram matrix where that is smaller."""
-        if self._wide:
+        if self.is_gram:
             return self._gram.features()
         X: Any = self.X
         return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=float)
 
     def from_features(self, w: Array) -> Array:
         """Return the weights of the columns of X."""
-        return self.X.T @ self._gram.from_features(w) if self._wide else w
+        return self.X.T @ self._gram.from_features(w) if self.is_gram else w
 
 
 @dataclass(frozen=True)
@@ -98,6 +107,7 @@ class KernelMap:
     """u = K b: one coefficient per item, norm b' K b."""
 
     K: Array  # (n, n)
+    is_gram = True
 
     @property
     def n_items(self) -> int:
@@ -139,10 +149,7 @@ class KernelMap:
 
     @cached_property
     def _cholesky(self) -> tuple[Array, NDArray[np.int64]]:
-        """Return L (n, r) in pivot order, and the pivots: K[piv][:, piv] = L L' to rounding."""
-        K = 0.5 * (self.K + self.K.T)
-        factor, pivots, rank, _ = lapack.dpstrf(K, lower=1)
-        return np.tril(factor)[:, :rank], pivots.astype(np.int64) - 1
+        return pivoted_cholesky(self.K)
 
     def features(self) -> Array:
         """Return a factor of K, by pivoted Cholesky: as many columns as K has rank."""
@@ -171,6 +178,7 @@ class LowRankMap:
     pivots: NDArray[np.int64]
     corner: Array  # (r, r) lower triangular: the landmarks' own rows of F
     loss: float
+    is_gram = False
 
     @classmethod
     def from_kernel(cls, kernel: Kernel, X: Any, rank: int) -> LowRankMap:

@@ -8,6 +8,7 @@ scale per column would be another regulariser), so that `cost` is the only measu
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -18,9 +19,33 @@ from scipy.sparse import csgraph
 
 from .comparisons import IntArray, Rows
 from .losses import Loss
+from .maps import pivoted_cholesky
 from .solution import Array
 
-DENSE_ENTRIES = 8_000_000  # rows x features written out below this (64 MB); else only per-item products
+DENSE_ENTRIES = 200_000  # rows x features that are written out in any case: the most accurate form
+ITEM_RATIO = 3  # rows per item from which products over the items are cheaper than over the rows
+ITEM_LIMIT = 4000  # items up to which their dense Laplacian is affordable
+BLOCK = 2**22  # entries converted at a time
+
+
+class FeatureMap(Protocol):
+    """What the explicit problem asks of a map."""
+
+    @property
+    def is_gram(self) -> bool:
+        """Whether the map holds the Gram matrix of its items."""
+
+    def gram(self) -> Array:
+        """Return the Gram matrix of the items."""
+
+    def features(self) -> Array:
+        """Return F (n_items, p) with F F' the Gram matrix of the items."""
+
+    def from_features(self, w: Array) -> Array:
+        """Return the map's weights for w in the coordinates of F."""
+
+    def adjoint_exact(self, g: Array) -> Array:
+        """Return the map's weights of the function sum_i g_i k(x_i, .), in float64."""
 
 
 class Design(Protocol):
@@ -115,15 +140,22 @@ class ItemDesign:
 
     def gram(self, omega: Array) -> Array:
         """Return B' diag(omega) B."""
-        weighted = self.D.multiply(omega[:, None]).tocsr()
-        laplacian = self.D.T @ weighted
-        corner = self.F.T @ (laplacian @ self.F) / self.scale**2
-        side = self.F.T @ (weighted.T @ self.E) / self.scale
+        corner = self.F.T @ (self._laplacian(omega) @ self.F) / self.scale**2
+        side = self.F.T @ (self.D.T @ (omega[:, None] * self.E)) / self.scale
         return np.block([[corner, side], [side.T, self.E.T @ (omega[:, None] * self.E)]])
+
+    def _laplacian(self, omega: Array) -> Array:
+        """Return D' diag(omega) D, dense."""
+        n, ends = self.D.shape[1], self.D.indices.reshape(-1, 2).astype(np.int64)
+        sign = np.prod(self.D.data.reshape(-1, 2), axis=1)
+        off = np.bincount(ends[:, 0] * n + ends[:, 1], omega * sign, minlength=n * n).reshape(n, n)
+        laplacian: Array = (off + off.T).astype(float)
+        laplacian[np.diag_indices(n)] += np.bincount(ends.ravel(), np.repeat(omega, 2), minlength=n)
+        return laplacian
 
     def row_norms(self) -> Array:
         """Return the norm of each row's feature part."""
-        block = max(1, DENSE_ENTRIES // max(1, self.F.shape[1]))
+        block = max(1, BLOCK // max(1, self.F.shape[1]))
         starts = range(0, self.D.shape[0], block)
         parts = [np.linalg.norm(self.D[i : i + block] @ self.F, axis=1) for i in starts]
         return np.concatenate(parts) / self.scale
@@ -148,7 +180,7 @@ class Slacks:
     @property
     def tasks(self) -> IntArray:
         """Return the task of each row."""
-        return np.arange(self.n) if self.task is None else self.task
+        return np.arange(self.n, dtype=np.int64) if self.task is None else self.task
 
     def spread(self, v: Array) -> Array:
         """Return each row's task's value."""
@@ -177,7 +209,7 @@ class Problem:
     cost: Array  # per slack; inf: hard
     slacks: Slacks
     loss: Loss
-    basis: Array | None  # (features, p): w in feature space is basis @ w~; None: the identity
+    lead: Callable[[Array], Array]  # from w~ to the map's weights, up to `stretch`
     stretch: float
     height: float
     b0: Array
@@ -192,21 +224,21 @@ class Problem:
         """Return the factor from scaled to original dual variables."""
         return self.stretch**2 / self.height
 
-    def feature_weights(self, w: Array) -> Array:
-        """Return the weights in the coordinates of the map's features."""
-        return self.stretch * (w if self.basis is None else self.basis @ w)
+    def weights(self, w: Array) -> Array:
+        """Return the map's weights."""
+        return self.stretch * self.lead(w)
 
     def levels(self, b: Array) -> Array:
         """Return the levels in the original scale."""
         return self.b0 + self.height * b
 
 
-def scaled_problem(rows: Rows, F: Array, C: float, loss: Loss) -> Problem | None:
+def scaled_problem(rows: Rows, map_: FeatureMap, C: float, loss: Loss) -> Problem | None:
     """Build the scaled problem; None where every row's difference or every margin is zero."""
     b0 = _level_shift(rows)
     margin = rows.margin - rows.E @ b0
     height = float(np.max(np.abs(margin), initial=0.0))
-    design, basis = _design(rows, F)
+    design, lead = _design(rows, map_)
     length = float(np.max(design.row_norms(), initial=0.0))
     if height == 0.0 or length == 0.0:
         return None
@@ -220,7 +252,7 @@ def scaled_problem(rows: Rows, F: Array, C: float, loss: Loss) -> Problem | None
         cost=cost,
         slacks=Slacks(weight.size, task, start),
         loss=loss,
-        basis=basis,
+        lead=lead,
         stretch=height / length,
         height=height,
         b0=b0,
@@ -235,16 +267,38 @@ def _level_shift(rows: Rows) -> Array:
     return np.array([0.5 * (targets.max() + targets.min())])
 
 
-def _design(rows: Rows, F: Array) -> tuple[DenseDesign | ItemDesign, Array | None]:
-    """Write B out where it is small; with fewer rows than features turn to the rows' own span."""
-    m, p = rows.D.shape[0], F.shape[1]
-    if m * p > DENSE_ENTRIES and m > p and rows.task is None:
-        return ItemDesign(rows.D, rows.E, _grounded(rows, F)), None
-    B, basis = rows.D @ F, None
-    if m < p:
-        basis, upper = linalg.qr(B.T, mode="economic")
-        B = upper.T
-    return DenseDesign(np.asfortranarray(np.hstack([B, rows.E])), B.shape[1]), basis
+def _design(rows: Rows, map_: FeatureMap) -> tuple[DenseDesign | ItemDesign, Callable[[Array], Array]]:
+    """Choose coordinates: the items' features; with fewer rows than those, the rows' own span."""
+    m, n = rows.D.shape
+    if map_.is_gram and m < n:
+        return _from_row_gram(rows, map_)
+    F = map_.features()
+    is_pairs = rows.task is None and rows.D.nnz == 2 * m
+    if is_pairs and m > ITEM_RATIO * n and n <= ITEM_LIMIT and m * F.shape[1] > DENSE_ENTRIES:
+        return ItemDesign(rows.D, rows.E, _grounded(rows, F)), map_.from_features
+    B = rows.D @ F
+    if m >= F.shape[1]:
+        return _dense(B, rows.E), map_.from_features
+    basis, upper = linalg.qr(B.T, mode="economic")
+    return _dense(upper.T, rows.E), lambda w: map_.from_features(basis @ w)
+
+
+def _from_row_gram(rows: Rows, map_: FeatureMap) -> tuple[DenseDesign, Callable[[Array], Array]]:
+    """Factor the Gram matrix of the rows' differences, D K D': the four-term kernel over pairs."""
+    L, pivots = pivoted_cholesky(rows.D @ (rows.D @ map_.gram()).T)
+    B = np.empty_like(L)
+    B[pivots] = L
+    rank = L.shape[1]
+
+    def lead(w: Array) -> Array:
+        on_rows = linalg.solve_triangular(L[:rank], w, lower=True, trans="T")
+        return map_.adjoint_exact(rows.D[pivots[:rank]].T @ on_rows)
+
+    return _dense(B, rows.E), lead
+
+
+def _dense(B: Array, E: Array) -> DenseDesign:
+    return DenseDesign(np.asfortranarray(np.hstack([B, E])), B.shape[1])
 
 
 def _grounded(rows: Rows, F: Array) -> Array:
