@@ -258,6 +258,11 @@ def fit(request):
     return _solved(request.param)
 
 
+def only(choose):
+    """Run a test on the cases whose name `choose` accepts."""
+    return pytest.mark.parametrize("fit", [c for c in _cases() if choose(c.name)], ids=str, indirect=True)
+
+
 def half_square(model, sample, kernel):
     """1/2 ||w||^2 of a fitted model, from its public attributes."""
     if kernel == "linear":
@@ -309,20 +314,18 @@ def test_every_fit_is_fast(fit):
     assert fit.seconds < 5
 
 
+@only(lambda name: FORMULATIONS[name].bias)
 def test_the_bias_is_optimal(fit):
     """The bias lies in its optimal interval; the tie width is its negative part."""
-    if not FORMULATIONS[fit.case.name].bias:
-        pytest.skip("has no bias")
     lo, hi = (end * (1 + np.sign(end) * side * 1e-6) for end, side in zip(fit.optimum.level, (-1, 1), strict=True))
     assert lo - 1e-6 <= fit.model.intercept_ <= hi + 1e-6
     if isinstance(fit.model, ComparisonSVM):
         assert fit.model.tie_width_ == max(-fit.model.intercept_, 0.0)
 
 
+@only({"threshold", "both-ways"}.__contains__)
 def test_the_tie_width_makes_the_fewest_errors(fit):
     """The tie width of `rank` and `rank2` is a global minimiser of the training error, Venuto et al. (6)."""
-    if fit.case.name not in {"threshold", "both-ways"}:
-        pytest.skip("has no tie width, or one that is learned with the utilities")
     s = fit.model.decision_function(Pairs(fit.sample.X, fit.sample.index))
     s = np.round(s / fit.spread, 9) * fit.spread  # pairs on the margin have equal |s|, up to rounding
     errors = [oracles.comparison_errors(s, fit.sample.y, tau) for tau in (0.0, *np.abs(s))]

@@ -28,9 +28,10 @@ LOSSES = {
     "epsilon_insensitive": HINGE,
     "squared_epsilon_insensitive": SQUARED_HINGE,
 }
-EXPLICIT_PAIRS = 200_000  # implicit pairs are written out below this: the interior point is then the faster way
+EXPLICIT_PAIRS = 20_000  # pairs are written out up to this: the interior point is exact there, and fast enough
+EXPLICIT_PAIRS_FINE = 500_000  # the same where a kernel machine asks for a gap that Newton reaches only slowly
+FINE = 1e-7
 INDEFINITE = -1e-8  # smallest eigenvalue, as a share of the largest, that a kernel matrix may have
-SCORE_ENTRIES = 4_000_000  # kernel values held at a time when scoring
 
 
 class PreferenceEstimator(BaseEstimator):
@@ -66,6 +67,8 @@ class PreferenceEstimator(BaseEstimator):
                 check_choice("gamma", self.gamma, ("scale", "auto"))
             else:
                 check_number("gamma", self.gamma, above=0)
+        if self.kernel in ("poly", "sigmoid"):
+            check_number("coef0", self.coef0)
         if self.kernel == "poly":
             check_number("degree", self.degree, above=0)
         return {
@@ -104,6 +107,8 @@ class PreferenceEstimator(BaseEstimator):
 
     def _check_samples(self, X, y, sample_weight, qid=None, **check_y):
         """Return items, y, weights, query codes, and the positions of the rows kept: those of positive weight."""
+        if check_y.get("y_numeric") and _holds_strings(y):
+            raise ValueError(f"y holds strings such as {str(np.asarray(y).flat[0])!r}; expected numbers, larger = preferred.")
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], **check_y)
         if self._is_precomputed:
             self._check_items(X, reset=True)
@@ -131,6 +136,7 @@ class PreferenceEstimator(BaseEstimator):
 
     def _make_gram(self, X):
         """Return the kernel matrix of the items, for machines that take any kernel."""
+        self._check_memory(X.shape[0])
         return self._make_map(X).gram()
 
     def _check_convex(self, map_):
@@ -167,10 +173,11 @@ class PreferenceEstimator(BaseEstimator):
         return self._interior_point(rows, map_, C, loss)
 
     def _solve_levels(self, levels, map_, loss):
-        """Solve all pairs of levels: written out if few or hard, else implicit."""
+        """Solve all pairs of levels: written out where they are few, hard or must be exact; else implicit."""
         self._check_convex(map_)
         C = self._scaled_C(levels.total_weight)
-        if np.isinf(C) or levels.n_pairs <= EXPLICIT_PAIRS:
+        limit = EXPLICIT_PAIRS if self.tol >= FINE or not map_.is_gram else EXPLICIT_PAIRS_FINE
+        if np.isinf(C) or levels.n_pairs <= limit:
             return self._interior_point(levels.rows(), map_, C, loss)
         return self._newton(GroupedPairRisk(levels, loss), map_, C)
 
@@ -233,7 +240,7 @@ class PreferenceEstimator(BaseEstimator):
 
     def _warn_if_collapsed(self, advice):
         """Warn when the learned utility is exactly constant."""
-        if np.any(self.coef_ if self._is_linear else self.dual_coef_):
+        if not self.converged_ or np.any(self.coef_ if self._is_linear else self.dual_coef_):
             return
         warnings.warn(
             f"{type(self).__name__}: the optimum is u = 0: every item has the same utility. {advice}",
@@ -260,9 +267,7 @@ class PreferenceEstimator(BaseEstimator):
             return maps.LinearMap(X).forward_exact(self.coef_.T)
         if self._is_precomputed:
             return np.asarray(X[:, self.support_] @ self.dual_coef_, dtype=float)
-        block = max(1, SCORE_ENTRIES // max(1, self.support_.size))
-        parts = [self._kernel(X[i : i + block], self.support_vectors_) for i in range(0, X.shape[0], block)]
-        return np.concatenate([K @ self.dual_coef_ for K in parts])
+        return self._kernel.weighted_sum(X, self.support_vectors_, self.dual_coef_)
 
     # --- queries ------------------------------------------------------------------------------------------------
 
@@ -278,6 +283,18 @@ class PreferenceEstimator(BaseEstimator):
         if qid not in getattr(X, "columns", ()):
             raise ValueError(f"qid={qid!r} names a column, but X has no such column; pass the ids as an array.")
         return drop_column(X, qid), np.asarray(X[qid])
+
+
+def _holds_strings(y):
+    """Whether y is made of words, not of numbers that came as strings."""
+    values = np.asarray(y)
+    if values.dtype.kind not in "OUS" or values.size == 0 or not isinstance(values.flat[0], str):
+        return False
+    try:
+        values.astype(float)
+    except (TypeError, ValueError):
+        return True
+    return False
 
 
 def drop_column(frame, name):
@@ -306,12 +323,11 @@ def check_choice(name, got, choices):
         raise ValueError(f"{name}={got!r} is not understood; expected one of {', '.join(map(repr, choices))}.")
 
 
-def check_number(name, got, *, above=None, at_least=None, allow_inf=False, integer=False):
+def check_number(name, got, *, above=-np.inf, at_least=-np.inf, allow_inf=False, integer=False):
     """Refuse anything but a number in range."""
-    expected = f"{'an integer' if integer else 'a number'} {'above' if above is not None else 'of at least'} "
-    expected += str(above if above is not None else at_least)
+    bound = f" above {above}" if np.isfinite(above) else f" of at least {at_least}" if np.isfinite(at_least) else ""
+    expected = f"{'an integer' if integer else 'a number'}{bound}{', or inf' if allow_inf else ''}"
     if not isinstance(got, Integral if integer else Real) or isinstance(got, bool):
         raise TypeError(f"{name}={got!r} is a {type(got).__name__}; expected {expected}.")
-    in_range = got > above if above is not None else got >= at_least
-    if not in_range or (np.isinf(got) and not allow_inf):
+    if not (got > above and got >= at_least) or (np.isinf(got) and not allow_inf):
         raise ValueError(f"{name}={got!r} is out of range; expected {expected}.")

@@ -16,8 +16,7 @@ def query_codes(qid, n_rows):
     ids = np.fromiter(qid, dtype=object) if isinstance(qid, list | tuple) else np.asarray(qid)
     if ids.shape != (n_rows,):
         raise ValueError(f"qid has shape {ids.shape}, expected ({n_rows},): pass one query id per row.")
-    is_missing = ids != ids  # noqa: PLR0124 (true for nan and NaT)
-    if np.any(is_missing) or (ids.dtype == object and any(v is None for v in ids)):
+    if any(map(_is_missing, ids)) if ids.dtype == object else np.any(ids != ids):  # noqa: PLR0124 (nan, NaT)
         raise ValueError(
             "qid has missing values (None, nan, NaT), expected an id in every row; fill or drop them."
         )
@@ -33,3 +32,11 @@ def _object_codes(ids):
         keys = sorted(keys)
     code = {key: i for i, key in enumerate(keys)}
     return np.fromiter((code[v] for v in ids), dtype=np.int64, count=ids.size)
+
+
+def _is_missing(value):
+    """Whether a value is None, nan, NaT or a data frame's NA, which refuses to be compared."""
+    try:
+        return value is None or bool(value != value)  # noqa: PLR0124
+    except TypeError:
+        return True

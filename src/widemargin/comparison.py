@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score
 
 from ._core import comparisons, rules
 from ._core.solution import Status
@@ -14,7 +15,6 @@ from .pairs import as_pairs
 
 __all__ = ["ComparisonSVM"]
 
-BALANCE = "Ties pull both ways and outweigh the rest; try class_weight='balanced', ties='threshold' or another kernel."
 
 
 class ComparisonSVM(ClassifierMixin, PreferenceEstimator):
@@ -144,9 +144,7 @@ class ComparisonSVM(ClassifierMixin, PreferenceEstimator):
         self._keep_solution(solver, [solution])
         self._keep_model(items, map_, [solution], np.arange(items.shape[0]))
         self._keep_tie_width(map_, solution, index, y, weight)
-        self._warn_if_collapsed(
-            BALANCE if np.any(y) and not np.all(y) else f"y has {'no' if np.any(y) else 'only'} ties; {BALANCE}"
-        )
+        self._warn_if_collapsed(_collapse_advice(y))
         return self
 
     def _rows(self, index, y, weight, n_items, loss):
@@ -211,6 +209,7 @@ class ComparisonSVM(ClassifierMixin, PreferenceEstimator):
         self.coef_ = map_.from_features(solution.weights)
         self.margin_ = self.objective_
         self.intercept_, self.tie_width_ = -1.0, 1.0
+        self._warn_if_collapsed(_collapse_advice(y))
         return self
 
     def decision_function(self, X):
@@ -243,6 +242,32 @@ class ComparisonSVM(ClassifierMixin, PreferenceEstimator):
         """
         return rules.tie_zone(self.decision_function(X), self.tie_width_)
 
+    def score(self, X, y=None, sample_weight=None):
+        """Return the share of pairs predicted right.
+
+        Parameters
+        ----------
+        X : Pairs or array-like of shape (n_pairs, 2, n_features)
+            Pairs of items.
+        y : array-like of shape (n_pairs,), default=None
+            +1, 0 or -1; None: the first item of every pair won.
+        sample_weight : array-like of shape (n_pairs,), default=None
+            Weight of each pair.
+
+        Returns
+        -------
+        float
+        """
+        predicted = self.predict(X)
+        y = np.ones(predicted.size, dtype=np.int64) if y is None else _check_outcomes(y, predicted.size)
+        return accuracy_score(y, predicted, sample_weight=sample_weight)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = False  # splitters take pairs, never rows and columns of a kernel matrix
+        tags.target_tags.required = False
+        return tags
+
     def rank(self, X, qid=None):
         """Return the rank of each item (not pair): 1 is the best, equal utilities share the smallest rank.
 
@@ -273,11 +298,24 @@ class ComparisonSVM(ClassifierMixin, PreferenceEstimator):
         return items, index[kept], y[kept], weight[kept]
 
 
+def _collapse_advice(y):
+    """Say why the utility is constant, and what helps."""
+    if np.all(y):
+        return "y has no ties, so ties='margin' has nothing to separate the differences from; use ties='threshold'."
+    if not np.any(y):
+        return "y has only ties; give pairs with a winner."
+    return (
+        "The ties pull both ways and outweigh the pairs with a winner, or the features do not tell the items apart; "
+        "try class_weight='balanced', ties='threshold' or another kernel."
+    )
+
+
 def _check_outcomes(y, n):
     """Return y as integers -1, 0, 1."""
     y = np.asarray(y)
     if y.shape != (n,):
         raise ValueError(f"y has shape {y.shape}; expected {(n,)}: one outcome per pair.")
-    if y.dtype.kind not in "iufb" or not np.all(np.isin(y, (-1, 0, 1))):
-        raise ValueError(f"y has values such as {y[0]!r}; expected +1 (first preferred), 0 (no difference) and -1.")
+    if not all(v in (-1, 0, 1) for v in y.tolist()):
+        odd = next(v for v in y.tolist() if v not in (-1, 0, 1))
+        raise ValueError(f"y has the value {odd!r}; expected +1 (first preferred), 0 (no difference) and -1.")
     return y.astype(np.int64)

@@ -10,7 +10,7 @@ from .pairs import Pairs, as_pairs
 __all__ = ["OnItems"]
 
 
-class OnItems(TransformerMixin, BaseEstimator):
+class OnItems(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
     """Fit a scikit-learn transformer on the items of pairs, and return pairs of transformed items.
 
     Parameters
@@ -22,6 +22,8 @@ class OnItems(TransformerMixin, BaseEstimator):
     ----------
     transformer_ : estimator
         The fitted clone.
+    n_features_in_ : int
+        Number of features of the items.
 
     Notes
     -----
@@ -56,6 +58,7 @@ class OnItems(TransformerMixin, BaseEstimator):
         """
         pairs = as_pairs(X)
         self.transformer_ = clone(self.transformer).fit(pairs.used_items())
+        self.n_features_in_ = pairs.items.shape[1]
         return self
 
     def transform(self, X):
@@ -76,4 +79,5 @@ class OnItems(TransformerMixin, BaseEstimator):
 
     def get_feature_names_out(self, input_features=None):
         """Return the names that the transformer gives to the items' features."""
+        check_is_fitted(self)
         return self.transformer_.get_feature_names_out(input_features)

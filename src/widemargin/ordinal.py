@@ -125,7 +125,7 @@ class OrdinalSVM(ClassifierMixin, PreferenceEstimator):
         solver, solution = self._solve_levels(levels, map_, loss)
         self._keep_solution(solver, [solution])
         self._keep_model(X, map_, [solution], kept)
-        self._warn_if_collapsed("The labels contradict each other wherever the features differ.")
+        self._warn_if_collapsed("The labels contradict each other, or the features do not tell the items apart.")
         u = map_.forward_exact(solution.weights)
         self.thresholds_ = rules.thresholds(
             u, codes, weight, len(self.classes_), closest_pair=self.thresholds == "closest_pair"
@@ -159,11 +159,11 @@ class OrdinalSVM(ClassifierMixin, PreferenceEstimator):
     def _codes(self, labels, order):
         """Return each label's position in classes_."""
         labels = column_or_1d(labels, warn=True)
-        check_classification_targets(labels)
         if order is None:
-            if labels.dtype.kind in "OUS" and not _all_numbers(labels):
+            check_classification_targets(labels)
+            if labels.dtype.kind in "OUS":
                 raise ValueError(
-                    f"y holds strings without an order, such as {labels[0]!r}; expected numbers or an ordered "
+                    f"y holds strings without an order, such as {str(labels[0])!r}; expected numbers or an ordered "
                     "categorical. Pass classes=[...] with the labels from worst to best."
                 )
             order = np.unique(labels)
@@ -174,7 +174,7 @@ class OrdinalSVM(ClassifierMixin, PreferenceEstimator):
         codes = np.array([position[label] for label in labels.tolist()], dtype=np.int64)
         if np.unique(codes).size < 2:
             raise NoComparisonsError(
-                f"y has one class ({labels[0]!r}) and {labels.size} sample(s), so there is nothing to compare; "
+                f"y has one class ({labels[0]}) and {labels.size} sample(s), so there is nothing to compare; "
                 "give items of at least two ranks."
             )
         self.classes_ = order
@@ -194,8 +194,3 @@ def _categories(y):
     if type(dtype).__name__ == "Enum":
         return np.asarray(dtype.categories)
     return None
-
-
-def _all_numbers(labels):
-    """Whether an object array holds only numbers."""
-    return labels.dtype.kind == "O" and all(isinstance(v, (int, float, np.number)) for v in labels.tolist())

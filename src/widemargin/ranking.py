@@ -126,5 +126,5 @@ class RankingSVM(Ranker):
         solver, solution = self._solve_levels(levels, map_, loss)
         self._keep_solution(solver, [solution])
         self._keep_model(X, map_, [solution], kept)
-        self._warn_if_collapsed("The grades contradict each other wherever the features differ.")
+        self._warn_if_collapsed("The grades contradict each other, or the features do not tell the items apart.")
         return self

@@ -18,7 +18,9 @@ def gradient(
     g: Array,
     sums: Array,
 ) -> bool: ...
-def ascending(u: Array, order: IntArray, starts: IntArray, by_u: IntArray) -> None: ...
+def ascending(
+    u: Array, order: IntArray, rank: IntArray, starts: IntArray, groups: IntArray, by_u: IntArray
+) -> None: ...
 def laplacian_product(
     u: Array,
     v: Array,
@@ -26,13 +28,33 @@ def laplacian_product(
     by_u: IntArray,
     rank: IntArray,
     starts: IntArray,
+    groups: IntArray,
+    weight: Array,
+    thresholds: Array,
+    shares: Array,
+    out: Array,
+) -> None: ...
+def degrees(
+    u: Array,
+    base: int,
+    order: IntArray,
+    rank: IntArray,
+    starts: IntArray,
+    groups: IntArray,
     weight: Array,
     thresholds: Array,
     shares: Array,
     out: Array,
 ) -> None: ...
 def laplacian_tile(
-    u: Array, rank: IntArray, weight: Array, thresholds: Array, shares: Array, first: int, out: NDArray
+    u: NDArray,
+    weight: NDArray,
+    worse: IntArray,
+    degree: Array,
+    thresholds: Array,
+    shares: Array,
+    first: int,
+    out: NDArray,
 ) -> None: ...
 def laplacian_rows(
     u: Array,
@@ -42,8 +64,8 @@ def laplacian_rows(
     starts: IntArray,
     groups: IntArray,
     weight: Array,
-    threshold: float,
-    share: float,
+    thresholds: Array,
+    shares: Array,
     X: NDArray,
     out: NDArray,
 ) -> None: ...

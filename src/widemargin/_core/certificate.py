@@ -134,16 +134,5 @@ def loss_value(rows: Rows, z: Array, levels: Array, C: float, loss: Loss) -> flo
     return C * (float(rows.weight @ loss.value(worst)) + rows.constant)
 
 
-def dual_objective(rows: Rows, a: Array, squared_norm: float, C: float, loss: Loss) -> float:
-    """Return the dual value of feasible multipliers in the user's scale."""
-    value = float(rows.margin @ a) - 0.5 * squared_norm
-    if np.isinf(C):
-        return value
-    if loss.squared:
-        total = a if rows.task is None else np.add.reduceat(a, _starts(rows.task))
-        value -= float(np.sum(total**2 / (4.0 * C * rows.weight)))
-    return value + C * rows.constant
-
-
 def _starts(task: IntArray) -> IntArray:
     return np.flatnonzero(np.concatenate([[True], task[1:] != task[:-1]]))

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from scipy import linalg
@@ -21,7 +21,6 @@ from .certificate import (
     ROUNDING,
     Bounds,
     cancelled,
-    dual_objective,
     dual_value,
     infeasibility,
     level_columns,
@@ -44,16 +43,6 @@ LOOSE = 1e-6  # a tol that needs no polish
 SMALL = 2_000_000  # rows x features that count as small
 
 
-class Map(FeatureMap, Protocol):
-    """What the interior point asks of a map."""
-
-    def forward_exact(self, w: Array) -> Array:
-        """Return the utilities in float64."""
-
-    def squared_norm(self, w: Array) -> float:
-        """Return <w, R w>."""
-
-
 @dataclass(frozen=True)
 class State:
     """An interior point: x = (w, b), slacks xi of tasks, surplus s and multipliers a of rows, beta of slacks."""
@@ -66,21 +55,24 @@ class State:
 
 
 def interior_point(
-    rows: Rows, map_: Map, C: float, loss: Loss, *, tol: float, max_iter: int, report: Report | None = None
+    rows: Rows, map_: FeatureMap, C: float, loss: Loss, *, tol: float, max_iter: int, report: Report | None = None
 ) -> Solution:
     """Minimise 1/2 |w|^2 + C * sum of losses over explicit rows; `C=inf` forbids slacks."""
-    problem = scaled_problem(rows, map_, C, loss)
+    with np.errstate(over="ignore", invalid="ignore"):
+        problem = scaled_problem(rows, map_, C, loss)
+    if problem is not None and not problem.is_finite:
+        return _without_model(map_, rows, 1, Status.NOT_FINITE)
     if problem is None or _zero_is_free(problem):
         return _constant(rows, map_, C, loss)
     small = problem.design.shape[0] * problem.design.shape[1] <= SMALL
     bounds, state, n_iter, status = _iterate(problem, min(tol, EXACT) if small else tol, max_iter, report)
-    if status is Status.INFEASIBLE:
-        return _infeasible(map_, rows, n_iter)
+    if status in {Status.INFEASIBLE, Status.NOT_FINITE}:
+        return _without_model(map_, rows, n_iter, status)
     if bounds.gap > tol and not problem.hard:
         bounds = _from_hard_margin(problem, bounds, max_iter)
     if small or tol < LOOSE:
         bounds = polished(problem, bounds, state.a, state.s, state.xi, state.beta)
-    return _finish(rows, map_, C, problem, bounds, tol, n_iter, status)
+    return _finish(rows, map_, C, problem, (bounds, n_iter, status), tol)
 
 
 def _iterate(
@@ -121,7 +113,7 @@ def _from_hard_margin(problem: Problem, bounds: Bounds, max_iter: int) -> Bounds
     This is what a huge C on separable data comes to, where the soft problem's numbers span too many decades.
     """
     m = problem.margin.size
-    hard = replace(problem, cost=np.full(m, np.inf), slacks=Slacks(m, None, None))
+    hard = replace(problem, cost=np.full(m, np.inf), slacks=Slacks(m, None, None), hard=True)
     found, state, _, status = _iterate(hard, EXACT, max_iter, None)
     if status is Status.INFEASIBLE or not np.isfinite(found.primal):
         return bounds
@@ -353,7 +345,7 @@ def _zero_is_free(problem: Problem) -> bool:
     return bool(low <= high)
 
 
-def _constant(rows: Rows, map_: Map, C: float, loss: Loss) -> Solution:
+def _constant(rows: Rows, map_: FeatureMap, C: float, loss: Loss) -> Solution:
     """Return w = 0 with its best level: nothing distinguishes the items, or nothing needs to."""
     weights = map_.adjoint_exact(np.zeros(rows.D.shape[1]))
     zero = np.zeros(rows.D.shape[0])
@@ -363,51 +355,61 @@ def _constant(rows: Rows, map_: Map, C: float, loss: Loss) -> Solution:
     return Solution(weights, np.zeros(rows.D.shape[1]), levels, value, value, 1, status)
 
 
-def _infeasible(map_: Map, rows: Rows, n_iter: int) -> Solution:
+def _without_model(map_: FeatureMap, rows: Rows, n_iter: int, status: Status) -> Solution:
     weights = map_.adjoint_exact(np.zeros(rows.D.shape[1]))
     inf = float("inf")
     zero = np.zeros(rows.D.shape[1])
-    return Solution(weights, zero, np.zeros(rows.E.shape[1]), inf, inf, n_iter, Status.INFEASIBLE)
+    return Solution(weights, zero, np.zeros(rows.E.shape[1]), inf, 0.0, n_iter, status)
 
 
 def _finish(
-    rows: Rows, map_: Map, C: float, problem: Problem, bounds: Bounds, tol: float, n_iter: int, status: Status
+    rows: Rows, map_: FeatureMap, C: float, problem: Problem, end: tuple[Bounds, int, Status], tol: float
 ) -> Solution:
-    """Return to the user's scale; recompute the objective and the bound there, from the map itself."""
-    a = problem.pull * bounds.a
-    coefficients = rows.D.T @ a
-    image = map_.adjoint_exact(coefficients)
-    dual = dual_objective(rows, a, map_.squared_norm(image), C, problem.loss)
-    candidates = [image, problem.weights(bounds.x[: problem.p])]
-    levels = problem.levels(bounds.x[problem.p :])
-    points = [_point(rows, map_, w, levels, C, problem.loss) for w in candidates]
-    if cancelled(problem, bounds.a):
-        zero = _point(rows, map_, np.zeros_like(image), levels, C, problem.loss)
-        if relative_gap(zero[2], dual) <= max(tol, 1e-9):
-            points, coefficients = [zero], np.zeros_like(coefficients)
-    best = min(value for _, _, value in points)
+    """Return to the user's scale, with the best level for the weights that are returned."""
+    bounds, n_iter, status = end
+    coefficients = rows.D.T @ (problem.pull * bounds.a)
+    dual = problem.stretch**2 * bounds.dual + (0.0 if problem.hard else C * rows.constant)
+    image = _point(rows, problem, problem.design.tdot(bounds.a)[: problem.p], bounds.x[problem.p :], C)
+    other = _point(rows, problem, bounds.x[: problem.p], bounds.x[problem.p :], C)
     # the image of the multipliers is sparse over the items: it wins unless the other is visibly better
-    enough = max(best * (1 + 1e-10), dual / (1 - 0.5 * min(tol, 1e-9)))
-    pick = next(i for i, point in enumerate(points) if point[2] <= enough)
-    weights, levels, value = points[pick]
-    if relative_gap(value, dual) <= tol:
+    enough = max(other.value * (1 + 1e-10), dual / (1 - 0.5 * min(tol, 1e-9)))
+    point, weights = image, map_.adjoint_exact(coefficients) * image.stretch
+    if image.value > enough:
+        point, weights = other, problem.weights(bounds.x[: problem.p]) * other.stretch
+    if cancelled(problem, bounds.a):
+        zero = _point(rows, problem, np.zeros(problem.p), bounds.x[problem.p :], C)
+        if relative_gap(zero.value, dual) <= max(tol, 1e-9):
+            point, weights, coefficients = zero, np.zeros_like(weights), np.zeros_like(coefficients)
+    if relative_gap(point.value, dual) <= tol:
         status = Status.CONVERGED
     elif status is Status.CONVERGED:
         status = Status.STALLED
-    return Solution(weights, coefficients, levels, value, dual, n_iter, status)
+    return Solution(weights, coefficients, point.levels, point.value, dual, n_iter, status)
 
 
-def _point(
-    rows: Rows, map_: Map, w: Array, levels: Array, C: float, loss: Loss
-) -> tuple[Array, Array, float]:
-    """Return w, its best levels and the objective; w is stretched where its shortfalls are only rounding."""
-    z, norm = rows.D @ map_.forward_exact(w), 0.5 * map_.squared_norm(w)
-    best = min((rules.best_levels(rows, z, C, loss), levels), key=lambda b: loss_value(rows, z, b, C, loss))
-    value = norm + loss_value(rows, z, best, C, loss)
-    eta = float(np.max(1.0 - (z + rows.E @ best) / rows.margin)) if np.all(rows.margin > 0) else 0.0
+@dataclass(frozen=True)
+class _Point:
+    """A candidate for the answer in the user's scale: `stretch` times the weights, these levels, this objective."""
+
+    stretch: float
+    levels: Array
+    value: float
+
+
+def _point(rows: Rows, problem: Problem, w: Array, b: Array, C: float) -> _Point:
+    """Return the objective of w with its best level, stretched where the shortfalls are only rounding."""
+    z = problem.height * problem.design.dot(np.concatenate([w, np.zeros(b.size)]))
+    norm = 0.5 * problem.stretch**2 * float(w @ w)
+    middle, levels = rules.best_levels(rows, z, C, problem.loss), problem.levels(b)
+    value = norm + loss_value(rows, z, middle, C, problem.loss)
+    by_solver = norm + loss_value(rows, z, levels, C, problem.loss)
+    if value <= by_solver * (1 + 1e-12):  # the middle of the optimal interval, whatever the last digits say
+        levels = middle
+    value = min(value, by_solver)
+    eta = float(np.max(1.0 - (z + rows.E @ levels) / rows.margin)) if np.all(rows.margin > 0) else 0.0
     if 0.0 < eta < ROUNDING:
         stretch = (1.0 + 1e-15) / (1.0 - eta)
-        stretched = norm * stretch**2 + loss_value(rows, z * stretch, best * stretch, C, loss)
-        if stretched < value or np.isinf(C):
-            return w * stretch, best * stretch, stretched
-    return w, best, value
+        stretched = norm * stretch**2 + loss_value(rows, z * stretch, levels * stretch, C, problem.loss)
+        if stretched < value or problem.hard:
+            return _Point(stretch, levels * stretch, stretched)
+    return _Point(1.0, levels, value)

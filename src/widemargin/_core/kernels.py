@@ -12,6 +12,8 @@ from scipy import sparse
 
 from .solution import Array
 
+TILE_ROWS, TILE_COLUMNS = 128, 1024  # one megabyte of kernel values
+
 
 class Kernel(ABC):
     """A similarity of items. `is_psd` says whether every matrix it makes is positive semi-definite."""
@@ -25,6 +27,23 @@ class Kernel(ABC):
     @abstractmethod
     def diag(self, X: Any) -> Array:
         """Return k(x, x) for each row."""
+
+    def against(self, Z: Any) -> Callable[[Any], Array]:
+        """Return the function X -> k(X, Z), with what depends on Z alone computed once."""
+        return lambda X: self(X, Z)
+
+    def weighted_sum(self, X: Any, Z: Any, v: Array) -> Array:
+        """Return k(X, Z) @ v in tiles that stay in the processor's cache; the matrix is never whole.
+
+        Dense float32 rows are evaluated in float32.
+        """
+        out = np.zeros((X.shape[0], *v.shape[1:]))
+        for j in range(0, Z.shape[0], TILE_COLUMNS):
+            k, part = self.against(_like(Z[j : j + TILE_COLUMNS], X)), v[j : j + TILE_COLUMNS]
+            for i in range(0, X.shape[0], TILE_ROWS):
+                K = k(X[i : i + TILE_ROWS])
+                out[i : i + TILE_ROWS] += K @ part.astype(K.dtype, copy=False)
+        return out
 
     def resolve(self, X: Any) -> Kernel:  # noqa: ARG002
         """Return the kernel with what it takes from the training items, such as gamma="scale", made a number."""
@@ -56,15 +75,29 @@ class RBF(Kernel):
     gamma: float | str = "scale"
 
     def __call__(self, X: Any, Z: Any) -> Array:
-        if not sparse.issparse(X):  # distances do not move with the origin, their rounding does
-            origin = np.asarray(Z, dtype=float).mean(axis=0)
-            X, Z = X - origin, Z - origin
-        D = -2.0 * _dot(X, Z)
-        D += _squared_norms(X)[:, None]
-        D += _squared_norms(Z)[None, :]
-        np.maximum(D, 0.0, out=D)
-        D *= -_number(self.gamma)
-        return np.exp(D, out=D)
+        return self.against(np.asarray(Z, dtype=float) if not sparse.issparse(Z) else Z)(X)
+
+    def against(self, Z: Any) -> Callable[[Any], Array]:
+        """Return X -> k(X, Z); one matrix product gives -gamma |x - z|^2 = [x, |x|^2, 1] . [2 gamma z, -gamma, ...]."""
+        gamma = _number(self.gamma)
+        if sparse.issparse(Z):
+            norms = _squared_norms(Z)
+            return lambda X: np.exp(
+                -gamma * np.maximum(_squared_norms(X)[:, None] + norms[None, :] - 2.0 * _dot(X, Z), 0.0)
+            )
+        origin = Z.mean(axis=0, dtype=float).astype(Z.dtype)  # distances do not move with it, their rounding does
+        Z = Z - origin
+        norms = np.einsum("ij,ij->i", Z, Z)
+        right = np.vstack([2.0 * gamma * Z.T, np.full(len(Z), -gamma), -gamma * norms]).astype(Z.dtype)
+
+        def values(X: Any) -> Array:
+            X = X - origin
+            left = np.column_stack([X, np.einsum("ij,ij->i", X, X), np.ones(len(X), X.dtype)])
+            E = left @ right
+            np.minimum(E, 0.0, out=E)
+            return np.exp(E, out=E)
+
+        return values
 
     def diag(self, X: Any) -> Array:
         """Return k(x, x) for each row."""
@@ -187,6 +220,11 @@ class Product(Kernel):
     def resolve(self, X: Any) -> Kernel:
         """Resolve both parts."""
         return Product(self.left.resolve(X), self.right.resolve(X))
+
+
+def _like(Z: Any, X: Any) -> Any:
+    """Return Z in the precision of X."""
+    return Z if sparse.issparse(Z) or sparse.issparse(X) else Z.astype(X.dtype, copy=False)
 
 
 def lowest_eigenvalue_ratio(K: Array) -> float:

@@ -51,6 +51,10 @@ class LinearMap:
         F = self.features()
         return F @ F.T
 
+    def columns(self) -> NDArray | sparse.csr_array | None:
+        """Return X, with u = X w."""
+        return self.X
+
     def forward(self, w: Array) -> Array:
         """Return the utilities of the items, computed in the precision of X."""
         return np.asarray(self.X @ w.astype(self.X.dtype, copy=False), dtype=float)
@@ -122,6 +126,10 @@ class KernelMap:
     def gram(self) -> Array:
         """Return the Gram matrix of the items."""
         return self.K
+
+    def columns(self) -> None:
+        """Return None: weights belong to items, not to columns."""
+        return
 
     def forward(self, w: Array) -> Array:
         """Return the utilities of the items."""
@@ -216,6 +224,10 @@ class LowRankMap:
     def gram(self) -> Array:
         """Return the approximated Gram matrix."""
         return self.F @ self.F.T
+
+    def columns(self) -> Array | None:
+        """Return F, with u = F w."""
+        return self.F
 
     def forward(self, w: Array) -> Array:
         """Return the utilities of the items."""

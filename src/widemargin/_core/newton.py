@@ -1,364 +1,26 @@
-"""Newton's method for implicit pairs: `min_w 1/2 ||w||^2 + C * risk(X w)`, with a certificate at every stop.
+"""Newton's method: `min_w 1/2 <w, R w> + C * risk(map(w))` for pairs that are never written out.
 
-Order of steps:
-1. Solve samples of growing size, each from the last one's solution: a start that is right to a few per cent.
-2. Look at all data (one pass over X: value, gradient, dual value).
-3. Raise the dual value: solve again for the slopes of the sample's pairs while the others stay as they are.
-   The plain bound P - D = 1/2 ||gradient||^2 is loose by the largest eigenvalue of the Hessian; repaired it
-   is loose by (all pairs / the sample's pairs) only.
-4. Stop at (P - D) <= tol * P. Otherwise a step with the Hessian of the sample, or of all pairs where a sample
-   is no use (little data, or the last step contracted badly), and on to 2.
-The hinge is smoothed by h, which falls until the smoothing costs less than the tolerance; P is always exact.
+The way depends on the map: weights of columns (`newton_linear`), or coefficients of items (`newton_kernel`).
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
-
+from .gram import as_gram
+from .newton_kernel import newton_kernel
+from .newton_linear import newton_linear
 from .passes import LinearPairs
-from .solution import Array, Solution, Status, relative_gap
 
 if TYPE_CHECKING:
-    from .comparisons import IntArray
-    from .curvature import Curvature
-    from .maps import LinearMap
-    from .passes import Look
     from .risks import GroupedPairRisk
-
-Stop: TypeAlias = Callable[[Array, float, float], bool]
-
-SEED = 20100
-ROUNDING_SHARE = 0.1  # of the tolerated gap that float32 products may cost
-SMOOTHING_SHARE = 0.4  # of the tolerated gap that the smoothing of the hinge may cost
-POOR = 0.1  # a step that leaves more than this share of the decrement was poor
-FIRST_H = 1.0
-SMALLEST_START_H = 0.05  # samples have few pairs in a thinner zone
-START_RTOL = 0.01
-STALL = 1e-13
-
-
-@dataclass(frozen=True)
-class Goal:
-    """1/2 ||w - centre||^2 + C * risk: what is minimised on a set of pairs."""
-
-    data: LinearPairs
-    C: float
-    centre: Array
-
-    def value(self, w: Array, look: Look) -> float:
-        """Return the smooth objective."""
-        return 0.5 * float(np.sum((w - self.centre) ** 2)) + self.C * look.terms.value
-
-    def primal(self, w: Array, look: Look) -> float:
-        """Return the objective of the problem, with the exact loss."""
-        return 0.5 * float(np.sum((w - self.centre) ** 2)) + self.C * look.terms.loss
-
-    def gradient(self, w: Array, look: Look) -> Array:
-        """Return the gradient of the smooth objective."""
-        return w - self.centre + self.C * look.pull
-
-    def dual(self, look: Look) -> float:
-        """Return the dual value of the slopes at this look, 1/2 ||centre||^2 included."""
-        return self.C * look.terms.conjugate - 0.5 * float(np.sum((self.centre - self.C * look.pull) ** 2))
-
-    def smoothing_cost(self, w: Array, look: Look) -> float:
-        """Return what the smoothing adds to the duality gap: sum of C (hinge - slope * shortfall) >= 0."""
-        return self.C * (look.terms.loss - look.terms.conjugate - float(w @ look.pull))
-
-    def curvature(self, w: Array) -> Curvature:
-        """Return the Hessian at w."""
-        return self.data.curvature(w, self.C)
-
-    def widened(self) -> Goal:
-        """Return the same goal with all products in float64."""
-        return replace(self, data=self.data.widened())
-
-    def smoothed(self, h: float) -> Goal:
-        """Return the same goal under another smoothing."""
-        return replace(self, data=self.data.smoothed(h))
-
-
-class Point(NamedTuple):
-    """A place, what was seen there, and the Hessian that was used last."""
-
-    w: Array
-    look: Look
-    curvature: Curvature
-
-
-def descend(goal: Goal, w: Array, look: Look, direction: Array) -> tuple[Array, Look]:
-    """Go along the direction, shortening the step until the objective falls as the slope promises."""
-    value, slope = goal.value(w, look), float(goal.gradient(w, look) @ direction)
-    noise = 1e-14 * abs(value)  # below rounding nothing can be promised: a step that does no harm is taken
-    step = 1.0
-    while True:
-        trial = goal.data.representable(w + step * direction)
-        seen = goal.data.look(trial)
-        if goal.value(trial, seen) <= value + 1e-3 * step * slope + noise or step < 1e-6:
-            return trial, seen
-        step *= 0.5 if step > 0.2 else 0.25
-
-
-def minimise(goal: Goal, w: Array, is_done: Stop, max_iter: int, curvature: Curvature | None = None) -> Point:
-    """Minimise on a small set of pairs; a Hessian is kept as long as its steps are good."""
-    look = goal.data.look(w)
-    hessian = curvature or goal.curvature(w)
-    before = np.inf
-    for _ in range(max_iter):
-        gradient = goal.gradient(w, look)
-        direction = -hessian.solve(gradient)
-        left = -0.5 * float(gradient @ direction)
-        if left > POOR * before:
-            hessian = goal.curvature(w)
-            direction = -hessian.solve(gradient)
-            left = -0.5 * float(gradient @ direction)
-        if not np.isfinite(left) or is_done(gradient, left, goal.value(w, look)):
-            break
-        before = left
-        w, look = descend(goal, w, look, direction)
-    return Point(w, look, hessian)
-
-
-class Helper(NamedTuple):
-    """A sample of the pairs: as they are, and weighted to stand for all."""
-
-    items: IntArray
-    own: Goal
-    whole: Goal
-    share: float  # of all pairs
-
-    @classmethod
-    def draw(cls, goal: Goal, n_items: int) -> Helper:
-        """Draw about n_items items with a fixed seed."""
-        items, own, whole = goal.data.risk.sample(n_items, SEED)
-        data = goal.data.subset(items, own)
-        estimate = replace(data, risk=data.risk.reweighted(whole.levels.weight))
-        share = float(np.sum(own.levels.weight**2) / np.sum(whole.levels.weight**2))
-        return cls(items, replace(goal, data=data), replace(goal, data=estimate), share)
-
-    def smoothed(self, h: float) -> Helper:
-        """Return the same sample under another smoothing."""
-        return self._replace(own=self.own.smoothed(h), whole=self.whole.smoothed(h))
-
-    def widened(self) -> Helper:
-        """Return the same sample with all products in float64."""
-        return self._replace(own=self.own.widened(), whole=self.whole.widened())
-
-
-def raised_dual(goal: Goal, helper: Helper, point: Point, enough: float) -> tuple[float, Array]:
-    """Return a better dual value than the slopes at a point have, and its item coefficients.
-
-    The slopes of the helper's pairs are solved again: min_u 1/2 ||u - rest||^2 + C risk_S(u), where `rest`
-    is the weight vector of all other slopes. Any u gives a feasible dual point, so any stop is valid.
-    """
-    C, (w, look, curvature) = goal.C, point
-    seen = helper.own.data.look(w)
-    base = C * (look.terms.conjugate - seen.terms.conjugate)
-    part = replace(helper.own, centre=C * (seen.pull - look.pull))
-
-    def is_done(gradient: Array, _left: float, _value: float) -> bool:
-        return 0.5 * float(gradient @ gradient) <= enough
-
-    end = minimise(part, w, is_done, 6, curvature.scaled(helper.share))
-    g = look.g.copy()
-    g[helper.items] += end.look.g - seen.g
-    return base + part.dual(end.look), -C * g
-
-
-def first_guess(goal: Goal, sizes: list[int], tol: float, max_iter: int) -> tuple[Array, Start]:
-    """Solve samples of growing size, each from the last; the last sample and its smoothing are kept."""
-    w, h = np.zeros(goal.data.n_features), FIRST_H
-    curvature, helper = None, None
-    for size in sizes:
-        helper = Helper.draw(goal, size)
-        while True:
-            whole = helper.whole.smoothed(h)
-            w, look, curvature = minimise(whole, w, _within(START_RTOL), min(max_iter, 20), curvature)
-            lower = max(next_smoothing(whole, w, look, tol), SMALLEST_START_H)
-            if lower >= h:
-                break
-            h, curvature = lower, None
-    return w, Start(h, helper, curvature)
-
-
-class Start(NamedTuple):
-    """What the samples hand to the full problem."""
-
-    h: float
-    helper: Helper | None
-    curvature: Curvature | None
-
-
-def next_smoothing(goal: Goal, w: Array, look: Look, tol: float) -> float:
-    """Return the h whose cost is within its share of the tolerated gap; the cost falls as h^2."""
-    h = goal.data.risk.h
-    if goal.data.risk.is_exact:
-        return h
-    allowed = SMOOTHING_SHARE * tol * goal.primal(w, look)
-    cost = goal.smoothing_cost(w, look)
-    return h if cost <= allowed else h * float(np.clip(np.sqrt(0.8 * allowed / cost), 0.2, 0.8))
-
-
-def _within(rtol: float) -> Stop:
-    return lambda _, left, value: left <= rtol * value
-
-
-class Best:
-    """The best primal and the best dual point so far; they need not come from the same look."""
-
-    def __init__(self, w: Array, n_items: int) -> None:
-        self.primal, self.dual = np.inf, -np.inf
-        self.w, self.coefficients = w, np.zeros(n_items)
-
-    @property
-    def gap(self) -> float:
-        """Return the relative gap between the two."""
-        return relative_gap(self.primal, self.dual)
-
-    def offer_primal(self, value: float, w: Array) -> None:
-        """Keep a primal point if it is better."""
-        if value < self.primal:
-            self.primal, self.w = value, w
-
-    def offer_dual(self, value: float, coefficients: Array) -> None:
-        """Keep a dual point if it is better."""
-        if value > self.dual:
-            self.dual, self.coefficients = value, coefficients
-
-    def solution(self, n_iter: int, status: Status) -> Solution:
-        """Return the two as a solution."""
-        none = np.zeros(0)
-        return Solution(self.w, self.coefficients, none, self.primal, self.dual, max(1, n_iter), status)
-
-
-class Climb:
-    """The full problem: steps with a sampled or an exact Hessian, until the certificate is good enough."""
-
-    def __init__(self, goal: Goal, w: Array, start: Start, tol: float) -> None:
-        self.goal, self.w, self.tol = goal.smoothed(start.h), w, tol
-        self.helper = start.helper and start.helper.smoothed(start.h)
-        self.look = self.goal.data.look(w)
-        self.best = Best(w, goal.data.n_items)
-        self.before, self.last_gap, self.idle = np.inf, np.inf, 0
-        self._check_rounding()
-        self.is_fresh = start.curvature is None
-        self.curvature = start.curvature or self._hessian()
-
-    def run(self, max_iter: int, say: Callable[[str], None]) -> Solution:
-        """Iterate: certify, stop or lower the smoothing, step."""
-        for n_iter in range(max_iter + 1):
-            direction, left = self._direction()
-            self._certify(left)
-            best = self.best
-            say(f"newton {n_iter}: objective {best.primal:.9g}, gap {best.gap:.2e}, left {left:.1e}")
-            if not np.isfinite(left):
-                return best.solution(n_iter, Status.NOT_FINITE)
-            if best.gap <= self.tol:
-                return best.solution(n_iter, Status.CONVERGED)
-            if self._is_stalled(left):
-                return best.solution(n_iter, Status.STALLED)
-            if n_iter < max_iter:
-                self._step(direction, left)
-        return self.best.solution(max_iter, Status.MAX_ITER)
-
-    def _direction(self) -> tuple[Array, float]:
-        """Return Newton's direction and what its model promises: how far we seem above the minimum."""
-        gradient = self.goal.gradient(self.w, self.look)
-        direction = -self.curvature.solve(gradient)
-        return direction, -0.5 * float(gradient @ direction)
-
-    def _certify(self, left: float) -> None:
-        """Offer this point to the best, with its dual value raised where that may suffice."""
-        goal, w, look = self.goal, self.w, self.look
-        self.best.offer_primal(goal.primal(w, look), w)
-        self.best.offer_dual(goal.dual(look), -goal.C * look.g)
-        allowed = self.tol * self.best.primal
-        if self.helper is None or self.best.gap <= self.tol or left > 3.0 * self.helper.share * allowed:
-            return
-        point = Point(w, look, self.curvature)
-        self.best.offer_dual(*raised_dual(goal, self.helper, point, 0.05 * allowed))
-
-    def _is_stalled(self, left: float) -> bool:
-        """Return whether rounding is all that is left: looks at the minimum without a better certificate."""
-        moves = self.best.gap < 0.5 * self.last_gap or left > STALL * self.best.primal
-        self.idle = 0 if moves else self.idle + 1
-        self.last_gap = min(self.last_gap, self.best.gap)
-        return self.idle >= 4
-
-    def _step(self, direction: Array, left: float) -> None:
-        """Take a step, with a better Hessian where the last step was poor."""
-        poor = left > POOR * self.before
-        if self._lower_smoothing(left) or poor:
-            if poor and self.is_fresh:
-                self._grow()
-            self.curvature, self.is_fresh = self._hessian(), True
-            direction, left = self._direction()
-        elif self.before < np.inf:
-            self.is_fresh = False
-        self.before = left
-        self.w, self.look = descend(self.goal, self.w, self.look, direction)
-
-    def _lower_smoothing(self, left: float) -> bool:
-        """Lower the smoothing where it costs too much and this level is nearly solved."""
-        goal = self.goal
-        lower = next_smoothing(goal, self.w, self.look, self.tol)
-        is_due = lower < goal.data.risk.h and left <= 0.3 * goal.smoothing_cost(self.w, self.look)
-        if is_due:
-            self.goal = goal.smoothed(lower)
-            self.helper = self.helper and self.helper.smoothed(lower)
-            self.look = self.goal.data.look(self.w)
-        return is_due
-
-    def _hessian(self) -> Curvature:
-        source = self.goal if self.helper is None else self.helper.whole
-        return source.curvature(self.w)
-
-    def _grow(self) -> None:
-        """Use four times the sample; all pairs where that is most of the data and their Hessian is cheap."""
-        if self.helper is None:
-            return
-        data = self.goal.data
-        n = 4 * self.helper.items.size
-        if 2 * n > data.n_items and data.is_gram_cheap:
-            self.helper = None
-        elif self.helper.items.size < data.n_items:
-            self.helper = Helper.draw(self.goal, min(n, data.n_items))
-
-    def _check_rounding(self) -> None:
-        """Widen float32 products where their rounding would spoil the certificate."""
-        goal, data, C = self.goal, self.goal.data, self.goal.C
-        if data.is_wide:
-            return
-        loss, pull = data.rounding(self.w)
-        norm = float(np.linalg.norm(C * self.look.pull))
-        error = C * loss + C * pull * (norm + 0.5 * C * pull)
-        if error > ROUNDING_SHARE * self.tol * goal.primal(self.w, self.look):
-            self.goal = goal.widened()
-            self.helper = self.helper and self.helper.widened()
-            self.look = self.goal.data.look(self.w)
-
-
-def sample_sizes(data: LinearPairs) -> list[int]:
-    """Return the sizes of the samples that lead to all data: enough items per feature, or none at all."""
-    n, p = data.n_items, data.n_features
-    largest = max(4000, 80 * p, n // 20)
-    if 3 * largest > n and data.is_gram_cheap:
-        largest = n
-    sizes = [max(1000, 15 * p)]
-    while 3 * sizes[-1] < largest:
-        sizes.append(5 * sizes[-1])
-    sizes[-1] = largest
-    return [size for size in sizes if size < n]
+    from .solution import Solution
 
 
 def newton(
     risk: GroupedPairRisk,
-    map_: LinearMap,
+    map_: Map,
     C: float,
     *,
     tol: float = 1e-4,
@@ -367,14 +29,22 @@ def newton(
     n_threads: int = 1,
 ) -> Solution:
     """Minimise 1/2 <w, R w> + C * risk(map(w)) to a relative gap of tol; max_iter counts Newton steps."""
-    data = LinearPairs.of(map_.X, risk, n_threads=n_threads)
-    goal = Goal(data, C, np.zeros(data.n_features))
-    sizes = sample_sizes(data)
-    w, start = first_guess(goal, sizes, tol, max_iter)
-    if not sizes or 3 * sizes[-1] > data.n_items:  # the last sample was a start, and no help for the rest
-        start = Start(start.h, None, None)
-    solution = Climb(goal, w, start, tol).run(max_iter, _say if verbose else _silent)
-    return replace(solution, coefficients=data.by_item(solution.coefficients))
+    say = _say if verbose else _silent
+    columns = map_.columns()
+    if columns is None:
+        return newton_kernel(as_gram(map_.gram()), risk, C, tol=tol, max_iter=max_iter, say=say)
+    data = LinearPairs.of(columns, risk, n_threads=n_threads)
+    return newton_linear(data, C, tol=tol, max_iter=max_iter, say=say)
+
+
+class Map(Protocol):
+    """What Newton asks of a map: the matrix that makes utilities of weights, or the items' Gram matrix."""
+
+    def columns(self) -> Any | None:
+        """Return X with u = X w and norm ||w||, dense or CSR; None where weights belong to items."""
+
+    def gram(self) -> Any:
+        """Return the Gram matrix of the items."""
 
 
 def _say(message: str) -> None:

@@ -25,10 +25,12 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 BLOCK_BYTES = 1 << 20  # a block and its products stay in the second-level cache
-N_PROBES = 3
+N_PROBES, PROBE_ROWS = 3, 1024
+MOST_ROWS = 4096  # of a block: float32 sums of more rows lose digits
 SMALL_DATA = 20_000  # rows below which float64 products cost nothing that matters
 WIDEST_SCALES = 1e4
-FEW_FEATURES = 500  # up to so many an explicit Hessian beats conjugate gradients
+FEW_FEATURES = 500  # up to so many an explicit Hessian always beats conjugate gradients
+MOST_FEATURES, MOST_WORK = 4000, 3e10  # up to so many it does where its products are few
 
 
 class Look(NamedTuple):
@@ -63,7 +65,7 @@ class LinearPairs:
         rows, risk = risk.contiguous()
         if precise is None:
             precise = X.shape[0] <= SMALL_DATA or _is_badly_scaled(X)
-        n_rows = max(64, BLOCK_BYTES // max(1, 4 * _columns_held(X)))
+        n_rows = _rows_of_a_block(X)
         return cls(X, risk, precise, n_threads, rows, risk.blocks(n_rows))
 
     @property
@@ -75,6 +77,12 @@ class LinearPairs:
     def n_items(self) -> int:
         """Return the number of rows."""
         return self.risk.levels.n_items
+
+    @property
+    def is_explicit(self) -> bool:
+        """Return whether the Hessian in w is worth writing out."""
+        p, is_dense = self.n_features, not sparse.issparse(self.X)
+        return p <= FEW_FEATURES or (is_dense and p <= MOST_FEATURES and self.n_items * p**2 <= MOST_WORK)
 
     @property
     def is_gram_cheap(self) -> bool:
@@ -111,6 +119,10 @@ class LinearPairs:
         """Return w as the products see it: rounded where they are in float32."""
         return w if self.is_wide else w.astype(np.float32).astype(float)
 
+    def over(self, risk: GroupedPairRisk) -> LinearPairs:
+        """Return another risk over the same rows."""
+        return LinearPairs.of(self.X, risk, precise=self.precise, n_threads=self.n_threads)
+
     def look(self, w: Array) -> Look:
         """Return the pairs' sums, X'g and g at w: one pass over X."""
         pull, sums, g = np.zeros(self.n_features), np.zeros(3), np.empty(self.n_items)
@@ -126,7 +138,7 @@ class LinearPairs:
 
     def curvature(self, w: Array, C: float) -> Curvature:
         """Return the Hessian of 1/2 ||w||^2 + C * risk at w, ready to solve with."""
-        if self.n_features <= FEW_FEATURES:
+        if self.is_explicit:
             return Factor.of(C * self.gram(w))
         _, _, hessp = self.risk.evaluate(self.utilities(w))
         return Iterative(lambda v: v + C * self.pull(hessp(self.utilities(v))))
@@ -151,18 +163,20 @@ class LinearPairs:
         """Return X'g for g in the order of the risk's items."""
         return self._pull_pieces(g, 0, self.n_items)
 
-    def rounding(self, w: Array) -> tuple[float, float]:
+    def rounding(self, w: Array, g: Array) -> tuple[float, float]:
         """Estimate what float32 products cost at w: the error of the loss, and of X'g in norm.
 
-        A few blocks are looked at in both precisions; their errors are independent, so they add in squares.
+        Some rows are multiplied in both precisions; their errors are independent and add in squares.
         """
-        step = max(1, len(self.plan) // N_PROBES)
-        some = self.plan[::step][:N_PROBES]
-        narrow = list(replace(self, plan=some).looks(w))
-        wide = list(replace(self, plan=some, precise=True).looks(w))
-        loss = sum((a.terms.loss - b.terms.loss) ** 2 for a, b in zip(narrow, wide, strict=True))
-        pull = sum(float(np.sum((a.pull - b.pull) ** 2)) for a, b in zip(narrow, wide, strict=True))
-        grow = len(self.plan) / len(some)
+        starts = range(0, self.n_items, PROBE_ROWS)
+        some = starts[:: max(1, len(starts) // N_PROBES)]
+        loss = pull = 0.0
+        for a in some:
+            rows = self._load(a, min(self.n_items, a + PROBE_ROWS))
+            wide, inside = rows.astype(float), g[a : a + rows.shape[0]]
+            loss += float(inside @ (_product(rows, w) - _product(wide, w))) ** 2
+            pull += float(np.sum((_adjoint(rows, inside) - _adjoint(wide, inside)) ** 2))
+        grow = len(starts) / len(some)
         return float(np.sqrt(grow * loss)), float(np.sqrt(grow * pull))
 
     def _look_block(self, w: Array, block: Block) -> Look:
@@ -176,7 +190,7 @@ class LinearPairs:
 
     @property
     def _piece(self) -> int:
-        return max(64, BLOCK_BYTES // max(1, 4 * _columns_held(self.X)))
+        return _rows_of_a_block(self.X)
 
     def _pieces(self, start: int, stop: int) -> Iterable[Any]:
         for a in range(start, stop, self._piece):
@@ -219,6 +233,10 @@ def _is_badly_scaled(X: Any) -> bool:
     spread = some.std(axis=0)
     spread = spread[spread > 0.0]
     return spread.size > 0 and float(max(spread.max(), np.abs(some).max()) / spread.min()) > WIDEST_SCALES
+
+
+def _rows_of_a_block(X: Any) -> int:
+    return min(MOST_ROWS, max(64, BLOCK_BYTES // max(1, 4 * _columns_held(X))))
 
 
 def _columns_held(X: Any) -> int:

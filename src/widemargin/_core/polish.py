@@ -81,34 +81,43 @@ def _on_face(
     problem: Problem, tied: Mask, reference: IntArray, a: Array, task: IntArray
 ) -> tuple[Array, Array]:
     """Return x and the multipliers that solve the equations of the split."""
-    p, k = problem.p, problem.design.shape[1]
+    A, c, carrier = _tied_rows(problem, tied, reference, task)
+    cost, m_ref = problem.cost[task[reference]], problem.margin[reference]
+    metric = np.diag(np.concatenate([np.ones(problem.p), np.zeros(problem.design.shape[1] - problem.p)]))
+    squared = problem.loss.squared and not problem.hard
+    if squared:
+        metric += problem.design.gram(_scattered(2.0 * cost, reference, a.size))
+    pull = problem.design.tdot(_scattered(2.0 * cost * m_ref if squared else cost, reference, a.size))
+    x, U, S, Vt = _constrained(metric, pull, A, c)
+    missing = metric @ x - pull - A.T @ a[tied]  # what the tied rows' own multipliers leave open
+    a_new = np.zeros(a.size)
+    a_new[tied] = a[tied] + U @ ((Vt @ missing) / S)
+    load = 2.0 * cost * (m_ref - problem.design.dot(x)[reference]) if squared else cost
+    carried = carrier >= 0
+    a_new[reference] = load - np.bincount(carrier[carried], a_new[tied][carried], minlength=reference.size)
+    return x, a_new
+
+
+def _tied_rows(problem: Problem, tied: Mask, reference: IntArray, task: IntArray) -> tuple[Array, Array, IntArray]:
+    """Return the equations A x = c of the tied rows, and which reference each leans on (-1: its task is tight)."""
     of_task = np.full(problem.slacks.n, -1)
     of_task[task[reference]] = np.arange(reference.size)
-    carrier = of_task[task[tied]]  # the reference of each tied row's task, -1 where the task is tight
-    is_reference = np.zeros(a.size, bool)
-    is_reference[reference] = True
-    order = np.argsort(reference)
-    R = np.empty((reference.size, k))
-    R[order] = problem.design.rows(is_reference)
-    A = problem.design.rows(tied)
-    c = problem.margin[tied]
-    A = np.where(carrier[:, None] >= 0, A - R[carrier], A) if reference.size else A
-    c = np.where(carrier >= 0, c - problem.margin[reference][carrier], c) if reference.size else c
-    cost, m_ref = problem.cost[task[reference]], problem.margin[reference]
-    metric = np.diag(np.concatenate([np.ones(p), np.zeros(k - p)]))
-    if problem.loss.squared and not problem.hard:
-        metric += 2.0 * R.T @ (cost[:, None] * R)
-        pull = 2.0 * R.T @ (cost * m_ref)
-    else:
-        pull = R.T @ cost
-    x, U, S, Vt = _constrained(metric, pull, A, c)
-    a_new = np.zeros(a.size)
-    missing = metric @ x - pull - A.T @ a[tied]  # what the tied rows' own multipliers leave open
-    a_new[tied] = a[tied] + U @ ((Vt @ missing) / S)
-    load = 2.0 * cost * (m_ref - R @ x) if problem.loss.squared else cost
-    taken = np.bincount(carrier[carrier >= 0], a_new[tied][carrier >= 0], minlength=reference.size)
-    a_new[reference] = load - taken
-    return x, a_new
+    carrier = of_task[task[tied]]
+    A, c = problem.design.rows(tied), problem.margin[tied]
+    lean = carrier >= 0
+    if np.any(lean):
+        used, which = np.unique(reference[carrier[lean]], return_inverse=True)
+        mask = np.zeros(tied.size, bool)
+        mask[used] = True
+        A[lean] -= problem.design.rows(mask)[which]
+        c[lean] -= problem.margin[used][which]
+    return A, c, carrier
+
+
+def _scattered(v: Array, rows: IntArray, n: int) -> Array:
+    out = np.zeros(n)
+    out[rows] = v
+    return out
 
 
 def _constrained(metric: Array, pull: Array, A: Array, c: Array) -> tuple[Array, Array, Array, Array]:

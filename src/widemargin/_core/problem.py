@@ -213,11 +213,13 @@ class Problem:
     stretch: float
     height: float
     b0: Array
+    hard: bool  # whether slacks are forbidden
 
     @property
-    def hard(self) -> bool:
-        """Whether slacks are forbidden."""
-        return bool(np.isinf(self.cost[0]))
+    def is_finite(self) -> bool:
+        """Whether the scaled numbers are usable: features beyond 1e150 have squares that are not."""
+        scale = [self.stretch, self.stretch**2, self.height]
+        return bool(np.all(np.isfinite(scale)) and min(scale) > 0 and (self.hard or np.all(np.isfinite(self.cost))))
 
     @property
     def pull(self) -> float:
@@ -256,6 +258,7 @@ def scaled_problem(rows: Rows, map_: FeatureMap, C: float, loss: Loss) -> Proble
         stretch=height / length,
         height=height,
         b0=b0,
+        hard=bool(np.isinf(C)),
     )
 
 

@@ -73,10 +73,6 @@ class GroupedPairRisk:
         """Return the same risk with another smoothing."""
         return replace(self, h=h)
 
-    def reweighted(self, weight: Array) -> GroupedPairRisk:
-        """Return the same pairs under other weights of the items."""
-        return replace(self, levels=replace(self.levels, weight=weight))
-
     def value_gradient_hessp(self, u: Array) -> tuple[float, Array, Hessp]:
         """Return the smooth loss at u, its gradient, and the product with its Hessian."""
         terms, g, hessp = self.evaluate(u)
@@ -87,14 +83,14 @@ class GroupedPairRisk:
         every = np.arange(self.starts.size - 1)
         terms, g = self.evaluate_block(u, Block(0, u.size, every))
         by_u = np.empty(u.size, np.int64)
-        _counting.ascending(u, self.levels.order, self.starts, by_u)
-        edges, shares = self._edges()
+        _counting.ascending(u, self.levels.order, self.rank, self.starts, every, by_u)
+        levels, (edges, shares) = self.levels, self._edges()
 
         def hessp(v: Array) -> Array:
             out = np.zeros(u.size)
             v = np.ascontiguousarray(v, dtype=float)
             _counting.laplacian_product(
-                u, v, self.levels.order, by_u, self.rank, self.starts, self.levels.weight, edges, shares, out
+                u, v, levels.order, by_u, self.rank, self.starts, every, levels.weight, edges, shares, out
             )
             return out
 
@@ -126,14 +122,16 @@ class GroupedPairRisk:
         Y = np.zeros_like(X)
         few, many = self._by_number_of_levels(block.groups)
         order, weight = self.levels.order, self.levels.weight
-        for edge, share in zip(edges, shares, strict=True):
-            if few.size and share != 0.0:
-                _counting.laplacian_rows(
-                    u, block.start, order, self.rank, self.starts, few, weight, edge, share, X, Y
-                )
+        _counting.laplacian_rows(
+            u, block.start, order, self.rank, self.starts, few, weight, edges, shares, X, Y
+        )
         for group in many:
             self._laplacian_dense(u, X, Y, int(group), block.start)
         return Y
+
+    def laplacian_all(self, u: Array, X: NDArray) -> NDArray:
+        """Return Y with X'Y + Y'X = X'LX over all groups."""
+        return self.laplacian_half(u, X, Block(0, u.size, np.arange(self.starts.size - 1)))
 
     @property
     def dense_pairs(self) -> int:
@@ -145,12 +143,27 @@ class GroupedPairRisk:
         """Write half of L X for one group of many levels, by tiles of the dense Laplacian."""
         edges, shares = self._edges()
         inside = slice(self.starts[group], self.starts[group + 1])
-        items = self.levels.order[inside]
-        rows, rank, weight = items - base, self.rank[inside], self.levels.weight[items]
-        for first in range(0, rows.size, PIECE):
-            tile = np.empty((min(PIECE, rows.size - first), rows.size), X.dtype)
-            _counting.laplacian_tile(u[rows], rank, weight, edges, 0.5 * shares, first, tile)
-            Y[rows[first : first + PIECE]] = tile @ X[rows]
+        items, worse = self.levels.order[inside], self.levels.first[inside] - self.starts[group]
+        degree = np.zeros(items.size)
+        _counting.degrees(
+            u,
+            base,
+            self.levels.order,
+            self.rank,
+            self.starts,
+            np.array([group]),
+            self.levels.weight,
+            edges,
+            shares,
+            degree,
+        )
+        rows = items - base
+        utility, weight = u[rows].astype(X.dtype), self.levels.weight[items].astype(X.dtype)
+        inner = X[rows]
+        for a in range(0, rows.size, PIECE):
+            tile = np.empty((min(PIECE, rows.size - a), rows.size), X.dtype)
+            _counting.laplacian_tile(utility, weight, worse, degree, edges, shares, a, tile)
+            Y[rows[a : a + PIECE]] = tile @ inner
 
     def _by_number_of_levels(self, groups: IntArray) -> tuple[IntArray, IntArray]:
         """Split groups into those of few levels and those of many; one level means no pair."""
@@ -199,42 +212,44 @@ class GroupedPairRisk:
         return replace(self, levels=from_levels(levels.level[items], group, levels.weight[items]))
 
     def sample(self, n_items: int, seed: int) -> Sample:
-        """Draw whole groups, and pieces of large ones, until about n_items items are in.
-
-        `risk` has the pairs that were drawn, as they are; `estimate` gives them the weight of all pairs.
-        """
+        """Draw whole groups, and items of large ones, until about n_items items are in."""
         rng = np.random.default_rng(seed)
-        sizes = np.diff(self.starts)
+        sizes, order = np.diff(self.starts), self.levels.order
         share = n_items / self.levels.n_items
-        small = np.flatnonzero(sizes <= LARGE_GROUP)
-        large = np.flatnonzero(sizes > LARGE_GROUP)
-        small = small[rng.permutation(small.size)]
+        is_large = sizes > LARGE_GROUP
+        small = rng.permutation(np.flatnonzero(~is_large))
         small = small[: np.searchsorted(np.cumsum(sizes[small]), share * sizes[small].sum()) + 1]
-        drawn = [self.levels.order[self.starts[g] : self.starts[g + 1]] for g in small]
-        for g in large:
-            n = min(sizes[g], max(PIECE, round(share * sizes[g])))
-            picked = rng.choice(int(sizes[g]), size=int(n), replace=False)
-            drawn += np.array_split(self.levels.order[self.starts[g] + picked], -(-n // PIECE))
+        drawn = [order[self.starts[g] : self.starts[g + 1]] for g in small]
+        for g in np.flatnonzero(is_large):
+            n = min(int(sizes[g]), max(PIECE, round(share * int(sizes[g]))))
+            drawn.append(order[self.starts[g] + rng.choice(int(sizes[g]), size=n, replace=False)])
         items = np.concatenate(drawn)
-        piece = np.repeat(np.arange(len(drawn)), [d.size for d in drawn])
-        risk = self.take(items, piece)
+        counts = np.array([d.size for d in drawn])
         # a pair's weight is a product: each item carries the root of (pairs there are / pairs drawn)
-        boost = np.ones(self.starts.size - 1)
-        boost[sizes <= LARGE_GROUP] = np.sqrt(sizes[sizes <= LARGE_GROUP].sum() / max(1, sizes[small].sum()))
-        within = np.bincount(piece).astype(float)
-        of_group = self.levels.group[items[np.cumsum(np.bincount(piece)) - 1]]
-        drawn_pairs = np.bincount(of_group, within**2, minlength=boost.size)
-        boost[large] = sizes[large] / np.sqrt(drawn_pairs[large])
-        weight = risk.levels.weight * boost[self.levels.group[items]]
-        return Sample(items, risk, replace(risk, levels=replace(risk.levels, weight=weight)))
+        boost = np.full(counts.size, np.sqrt(sizes[~is_large].sum() / max(1, sizes[small].sum())))
+        boost[small.size :] = sizes[is_large] / counts[small.size :]
+        n_pieces = np.where(np.arange(counts.size) < small.size, 1, -(-counts // PIECE))
+        own = self.take(items, np.repeat(np.arange(counts.size), counts))
+        whole = own.boosted(np.repeat(boost, counts))
+        if not is_large.any():
+            return Sample(items, own, whole, whole)
+        parts = [np.arange(n) * k // n for n, k in zip(counts, n_pieces, strict=True)]
+        start = np.repeat(np.cumsum(n_pieces) - n_pieces, counts)
+        pieces = self.take(items, start + np.concatenate(parts))
+        return Sample(items, own, whole, pieces.boosted(np.repeat(boost * np.sqrt(n_pieces), counts)))
+
+    def boosted(self, factor: Array) -> GroupedPairRisk:
+        """Return the same pairs with the items' weights multiplied."""
+        return replace(self, levels=replace(self.levels, weight=self.levels.weight * factor))
 
 
 class Sample(NamedTuple):
-    """Some items, the pairs among them, and the same pairs weighted as an estimate of all pairs."""
+    """Some items and the pairs among them."""
 
     items: IntArray
-    risk: GroupedPairRisk
-    estimate: GroupedPairRisk
+    own: GroupedPairRisk  # as they are
+    whole: GroupedPairRisk  # with the weight of all pairs
+    pieces: GroupedPairRisk  # the same, but large groups cut: their Hessian is cheap
 
 
 @dataclass(frozen=True)

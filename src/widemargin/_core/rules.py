@@ -95,9 +95,9 @@ def _fewest_errors(u: Array, is_low: NDArray[np.bool_], weight: Array) -> float:
     """Return the middle of the lowest interval of cuts with the least weight of misplaced items."""
     order = np.argsort(u, kind="stable")
     v, change = u[order], np.where(is_low, -weight, weight)[order]
-    last = np.append(v[1:] != v[:-1], True)  # a cut at v keeps all items with u <= v below it
+    last = np.append(np.diff(v) > SAME * np.abs(v).max(), True)  # a cut at v keeps all items with u <= v below it
     errors = np.concatenate([[weight[is_low].sum()], (weight[is_low].sum() + np.cumsum(change))[last]])
-    edges = np.concatenate([[-np.inf], v[last], [np.inf]])
+    edges = np.concatenate([[v[0] - 1.0], v[last], [np.inf]])  # below all items: one margin away
     return _middle(*_lowest_run(-errors / weight.sum(), edges))
 
 

@@ -1,0 +1,104 @@
+"""What Newton minimises in the space of w, and plain Newton on a small set of pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+
+from .solution import Array
+
+if TYPE_CHECKING:
+    from .curvature import Curvature
+    from .passes import LinearPairs, Look
+
+Stop: TypeAlias = Callable[["Look", Array, float], bool]  # of a look, its gradient and its decrement
+
+POOR = 0.1  # a step that leaves more than this share of the decrement was poor
+
+
+@dataclass(frozen=True)
+class Goal:
+    """1/2 ||w - centre||^2 + C * risk: what is minimised on a set of pairs."""
+
+    data: LinearPairs
+    C: float
+    centre: Array
+    proxy: LinearPairs | None = None  # pairs whose Hessian, times share, stands for that of data
+    share: float = 1.0
+
+    def value(self, w: Array, look: Look) -> float:
+        """Return the smooth objective."""
+        return 0.5 * float(np.sum((w - self.centre) ** 2)) + self.C * look.terms.value
+
+    def primal(self, w: Array, look: Look) -> float:
+        """Return the objective of the problem, with the exact loss."""
+        return 0.5 * float(np.sum((w - self.centre) ** 2)) + self.C * look.terms.loss
+
+    def gradient(self, w: Array, look: Look) -> Array:
+        """Return the gradient of the smooth objective."""
+        return w - self.centre + self.C * look.pull
+
+    def dual(self, look: Look) -> float:
+        """Return the dual value of the slopes at this look, 1/2 ||centre||^2 included."""
+        return self.C * look.terms.conjugate - 0.5 * float(np.sum((self.centre - self.C * look.pull) ** 2))
+
+    def smoothing_cost(self, w: Array, look: Look) -> float:
+        """Return what the smoothing adds to the duality gap: sum of C (hinge - slope * shortfall) >= 0."""
+        return self.C * (look.terms.loss - look.terms.conjugate - float(w @ look.pull))
+
+    def curvature(self, w: Array) -> Curvature:
+        """Return the Hessian at w."""
+        return (self.proxy or self.data).curvature(w, self.share * self.C)
+
+    def widened(self) -> Goal:
+        """Return the same goal with all products in float64."""
+        return replace(self, data=self.data.widened(), proxy=self.proxy and self.proxy.widened())
+
+    def smoothed(self, h: float) -> Goal:
+        """Return the same goal under another smoothing."""
+        return replace(self, data=self.data.smoothed(h), proxy=self.proxy and self.proxy.smoothed(h))
+
+
+class Point(NamedTuple):
+    """A place, what was seen there, and the Hessian that was used last."""
+
+    w: Array
+    look: Look
+    curvature: Curvature
+    is_fresh: bool  # the Hessian is of this place
+
+
+def descend(goal: Goal, w: Array, look: Look, direction: Array) -> tuple[Array, Look]:
+    """Go along the direction, shortening the step until the objective falls as the slope promises."""
+    value, slope = goal.value(w, look), float(goal.gradient(w, look) @ direction)
+    noise = 1e-14 * abs(value)  # below rounding nothing can be promised: a step that does no harm is taken
+    step = 1.0
+    while True:
+        trial = goal.data.representable(w + step * direction)
+        seen = goal.data.look(trial)
+        if goal.value(trial, seen) <= value + 1e-3 * step * slope + noise or step < 1e-6:
+            return trial, seen
+        step *= 0.5 if step > 0.2 else 0.25
+
+
+def minimise(goal: Goal, w: Array, is_done: Stop, max_iter: int, curvature: Curvature | None = None) -> Point:
+    """Minimise on a small set of pairs; a Hessian is kept as long as its steps are good."""
+    look = goal.data.look(w)
+    hessian, is_fresh, before = curvature or goal.curvature(w), curvature is None, np.inf
+    for _ in range(max_iter):
+        gradient = goal.gradient(w, look)
+        direction = -hessian.solve(gradient)
+        left = -0.5 * float(gradient @ direction)
+        if left > POOR * before and not is_done(look, gradient, left):
+            hessian, is_fresh = goal.curvature(w), True
+            direction = -hessian.solve(gradient)
+            left = -0.5 * float(gradient @ direction)
+        if not np.isfinite(left) or is_done(look, gradient, left):
+            break
+        before = left
+        w, look = descend(goal, w, look, direction)
+        is_fresh = False
+    return Point(w, look, hessian, is_fresh)

@@ -1,0 +1,266 @@
+"""Newton's method in the space of a kernel: `min_b 1/2 b'Kb + C * risk(K b)`, certified at every step.
+
+With s = K b, g the gradient of the risk at s and R = b + C g, the slopes at s are the dual point -C g, and
+for the squared hinge P - D = 1/2 R'KR exactly; the smoothed hinge adds what its smoothing costs.
+
+Order of steps:
+1. Many items: solve samples of growing size, each from the last one's solution.
+2. Look: one product K R gives the gradient's norm and the certificate. Stop at (P - D) <= tol * P.
+3. Newton's direction (I + C L K) x = -R by conjugate gradients in the inner product of K: one product a step.
+   Many items: preconditioned by the Hessian of a sample, restricted to the span of a few of its items.
+4. A step along x, shortened until the objective falls: utilities are linear in it, so only pairs are visited.
+Products are float32 where the matrix is; the certificate is recomputed with float64 sums before it is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+from scipy import linalg
+
+from .gram import Gram, WholeGram
+from .solution import Array, Solution, Status, relative_gap
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from .comparisons import IntArray
+    from .risks import GroupedPairRisk, Terms
+
+Product: TypeAlias = Callable[[Array], Array]
+Say: TypeAlias = Callable[[str], None]
+
+SEED = 20100
+FORCING = 0.3  # share of the residual that conjugate gradients leave
+MOST_CG = 200
+SIZES = (1250, 3500)  # of the samples
+FEW_ITEMS = 5000  # below, a preconditioner does not pay
+N_BASIS, N_SEEN = 500, 1500
+SMOOTHING_SHARE = 0.4
+FIRST_H, SMALLEST_START_H = 0.5, 0.1
+
+
+class Look(NamedTuple):
+    """Everything known at b."""
+
+    b: Array
+    s: Array  # K b
+    terms: Terms
+    g: Array
+    hessp: Product
+    R: Array
+    KR: Array
+
+
+@dataclass(frozen=True)
+class KernelGoal:
+    """1/2 b'Kb + C * risk(K b)."""
+
+    gram: Gram
+    risk: GroupedPairRisk
+    C: float
+    product: Product
+
+    def look(self, b: Array, s: Array) -> Look:
+        """Visit the pairs at s = K b; one product."""
+        terms, g, hessp = self.risk.evaluate(s)
+        R = b + self.C * g
+        return Look(b, s, terms, g, hessp, R, self.product(R))
+
+    def primal(self, at: Look) -> float:
+        """Return the objective of the problem."""
+        return 0.5 * float(at.b @ at.s) + self.C * at.terms.loss
+
+    def dual(self, at: Look) -> float:
+        """Return the dual value of the slopes: their function is s - K R."""
+        return self.C * at.terms.conjugate + 0.5 * self.C * float(at.g @ (at.s - at.KR))
+
+    def smoothing_cost(self, at: Look) -> float:
+        """Return what the smoothing adds to the gap."""
+        return self.C * (at.terms.loss - at.terms.conjugate - float(at.s @ at.g))
+
+    def smoothed(self, h: float) -> KernelGoal:
+        """Return the same goal under another smoothing."""
+        return replace(self, risk=self.risk.smoothed(h))
+
+    def descend(self, at: Look, x: Array, Kx: Array) -> tuple[Array, Array]:
+        """Return (b, K b) after a step along x that lowers the objective."""
+        value = 0.5 * float(at.b @ at.s) + self.C * at.terms.value
+        slope = float(at.R @ Kx)
+        step = 1.0
+        while True:
+            b, s = at.b + step * x, at.s + step * Kx
+            new = 0.5 * float(b @ s) + self.C * self.risk.evaluate(s)[0].value
+            if new <= value + 1e-3 * step * slope + 1e-14 * abs(value) or step < 1e-6:
+                return b, s
+            step *= 0.5
+
+
+@dataclass(frozen=True)
+class Preconditioner:
+    """The inverse Hessian on the span of some items' kernels, the identity across it.
+
+    With K_SS = U'U and Y = U^-T K_ST, the Hessian seen by a sample T is G = I + C Y L_T Y'; all of the
+    Laplacian L_T is kept: with its diagonal alone the constant function would look steep: worse than nothing.
+    """
+
+    items: IntArray
+    columns: NDArray  # K[:, items]
+    U: NDArray
+    G: tuple[NDArray, bool]
+
+    @classmethod
+    def of(cls, goal: KernelGoal, s: Array) -> Preconditioner:
+        """Build it from a fixed sample at utilities s."""
+        sample = goal.risk.sample(N_SEEN, SEED)
+        basis = np.random.default_rng(SEED).permutation(sample.items.size)[:N_BASIS]
+        columns = goal.gram.columns(sample.items[basis])
+        K_SS = columns[sample.items[basis]].astype(float)
+        K_SS.flat[:: basis.size + 1] += 1e-4 * np.trace(K_SS) / basis.size
+        U = linalg.cholesky(K_SS)
+        Yt = linalg.solve_triangular(U, columns[sample.items].T.astype(float), trans="T").T
+        half = Yt.T @ sample.whole.laplacian_all(s[sample.items], np.ascontiguousarray(Yt))
+        G = goal.C * (half + half.T)
+        G.flat[:: basis.size + 1] += 1.0
+        return cls(sample.items[basis], columns, U, linalg.cho_factor(G))
+
+    def __call__(self, q: Array, Kq: Array) -> tuple[Array, Array]:
+        """Return z near the solution of (I + C L K) z = q, and K z."""
+        t = linalg.solve_triangular(self.U, Kq[self.items], trans="T")
+        d = linalg.solve_triangular(self.U, linalg.cho_solve(self.G, t) - t)
+        z = q.copy()
+        z[self.items] += d
+        return z, Kq + self.columns @ d.astype(self.columns.dtype)
+
+
+def _identity(q: Array, Kq: Array) -> tuple[Array, Array]:
+    return q, Kq
+
+
+Conditioner: TypeAlias = Callable[[Array, Array], tuple[Array, Array]]
+
+
+def direction(goal: KernelGoal, at: Look, condition: Conditioner, enough: float) -> tuple[Array, Array]:
+    """Solve (I + C L K) x = -R in the inner product of K; return x and K x."""
+    r, Kr = -at.R, -at.KR
+    x, Kx = np.zeros_like(r), np.zeros_like(r)
+    z, Kz = condition(r, Kr)
+    d, Kd, rz = z, Kz, float(r @ Kz)
+    target = max(FORCING**2 * float(r @ Kr), enough)
+    for _ in range(MOST_CG):
+        q = d + goal.C * at.hessp(Kd)
+        Kq = goal.product(q)
+        curvature = float(d @ Kq)
+        if not curvature > 0.0:
+            break
+        step = rz / curvature
+        x, Kx = x + step * d, Kx + step * Kd
+        r, Kr = r - step * q, Kr - step * Kq
+        if not float(r @ Kr) > target:
+            break
+        z, Kz = condition(r, Kr)
+        rz, before = float(r @ Kz), rz
+        d, Kd = z + (rz / before) * d, Kz + (rz / before) * Kd
+    return x, Kx
+
+
+class Ascent:
+    """Newton steps on one set of items until the certificate is good enough."""
+
+    def __init__(
+        self, goal: KernelGoal, b: Array, tol: float, smallest_h: float, *, precondition: bool
+    ) -> None:
+        self.goal, self.tol, self.smallest_h, self.precondition = goal, tol, smallest_h, precondition
+        self.condition: Conditioner | None = None
+        self.at = goal.look(b, goal.product(b))
+        self.best_dual, self.coefficients = -np.inf, np.zeros(b.size)
+
+    @property
+    def gap(self) -> float:
+        """Return the relative gap at the present point."""
+        return relative_gap(self.goal.primal(self.at), self.best_dual)
+
+    def run(self, max_iter: int, say: Say) -> tuple[int, Status]:
+        """Iterate; return the number of steps and how it ended."""
+        idle = 0
+        for n_iter in range(max_iter + 1):
+            primal = self.goal.primal(self.at)
+            self._offer()
+            say(f"newton {n_iter}: objective {primal:.9g}, gap {self.gap:.2e}")
+            if not np.isfinite(primal):
+                return n_iter, Status.NOT_FINITE
+            if self.gap <= self.tol and self._confirmed():
+                return n_iter, Status.CONVERGED
+            left = 0.5 * float(self.at.R @ self.at.KR)
+            idle = idle + 1 if left <= 1e-14 * primal else 0
+            if not self._lower_smoothing(left) and idle > 3:
+                return n_iter, Status.STALLED
+            if n_iter < max_iter:
+                self._step(primal)
+        return max_iter, Status.MAX_ITER
+
+    def _offer(self) -> None:
+        dual = self.goal.dual(self.at)
+        if dual > self.best_dual:
+            self.best_dual, self.coefficients = dual, -self.goal.C * self.at.g
+
+    def _confirmed(self) -> bool:
+        """Recompute the certificate with float64 sums; where it fails, go on with those."""
+        gram = self.goal.gram
+        if self.goal.product == gram.exact_product:
+            return True
+        self.goal = replace(self.goal, product=gram.exact_product)
+        self.at = self.goal.look(self.at.b, gram.exact_product(self.at.b))
+        self.best_dual = -np.inf
+        self._offer()
+        return self.gap <= self.tol
+
+    def _lower_smoothing(self, left: float) -> bool:
+        """Lower the smoothing where it costs too much and this level is nearly solved."""
+        goal, h = self.goal, self.goal.risk.h
+        if goal.risk.is_exact or h <= self.smallest_h:
+            return False
+        allowed = SMOOTHING_SHARE * self.tol * goal.primal(self.at)
+        cost = goal.smoothing_cost(self.at)
+        if cost <= allowed or left > 0.2 * cost:
+            return False
+        h = max(self.smallest_h, h * float(np.clip(np.sqrt(0.8 * allowed / cost), 0.3, 0.8)))
+        self.goal = goal.smoothed(h)
+        self.at = self.goal.look(self.at.b, self.at.s)
+        self.condition = None
+        return True
+
+    def _step(self, primal: float) -> None:
+        goal, at = self.goal, self.at
+        if self.condition is None:
+            self.condition = Preconditioner.of(goal, at.s) if self.precondition else _identity
+        enough = 0.6 * self.tol * primal if goal.risk.is_exact else 0.2 * self.tol * primal
+        x, Kx = direction(goal, at, self.condition, enough)
+        self.at = goal.look(*goal.descend(at, x, Kx))
+
+
+def newton_kernel(
+    gram: Gram, risk: GroupedPairRisk, C: float, *, tol: float, max_iter: int, say: Say
+) -> Solution:
+    """Minimise 1/2 b'Kb + C * risk(K b) over one coefficient per item."""
+    n = gram.n_items
+    b, h = np.zeros(n), FIRST_H
+    for size in SIZES:
+        if 2 * size > n:
+            break
+        sample = risk.sample(size, SEED)
+        part = WholeGram(gram.corner(sample.items))
+        goal = KernelGoal(part, sample.whole.smoothed(h), C, part.product)
+        start = Ascent(goal, b[sample.items], max(tol, 2e-2), SMALLEST_START_H, precondition=False)
+        start.run(min(max_iter, 30), lambda _: None)
+        b = np.zeros(n)
+        b[sample.items], h = start.at.b, start.goal.risk.h
+    goal = KernelGoal(gram, risk.smoothed(h), C, gram.product)
+    ascent = Ascent(goal, b, tol, 0.0, precondition=n > FEW_ITEMS)
+    n_iter, status = ascent.run(max_iter, say)
+    primal = ascent.goal.primal(ascent.at)
+    none = np.zeros(0)
+    return Solution(ascent.at.b, ascent.coefficients, none, primal, ascent.best_dual, max(1, n_iter), status)

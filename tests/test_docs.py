@@ -1,0 +1,99 @@
+"""What the documentation shows is run, and what is public is documented."""
+
+import doctest
+import importlib
+import pkgutil
+import re
+import textwrap
+from pathlib import Path
+
+import pytest
+
+import widemargin
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+MODULES = sorted(
+    info.name
+    for info in pkgutil.walk_packages(widemargin.__path__, "widemargin.")
+    if "._" not in info.name and not info.name.endswith((".demo", ".cli"))
+)
+FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def blocks(page):
+    """Return the runnable python blocks of a page with the line each begins at.
+
+    A block whose first line is a comment that names a file of the package (`# _core/losses.py`) shows what one
+    would write into that file, and is compiled only.
+    """
+    text = page.read_text()
+    for match in FENCE.finditer(text):
+        if match.group(1) in ("python", "py", "pycon"):
+            yield text[: match.start()].count("\n") + 2, textwrap.dedent(match.group(2))
+
+
+def is_excerpt(code):
+    """Whether a block shows a piece of a source file."""
+    return re.match(r"# [\w/]+\.py$", code.splitlines()[0]) is not None if code else False
+
+
+@pytest.mark.parametrize("name", ["widemargin", *MODULES])
+def test_docstrings_are_true(name, monkeypatch, tmp_path):
+    """Every example in a public docstring gives what it shows."""
+    monkeypatch.chdir(tmp_path)
+    module = importlib.import_module(name)
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+    report = []
+    for test in doctest.DocTestFinder(exclude_empty=True).find(module, name):
+        runner.run(test, out=report.append)
+    assert runner.failures == 0, "".join(report)
+
+
+def test_docstrings_have_examples():
+    """The finder finds something: every estimator shows at least one call."""
+    finder = doctest.DocTestFinder(exclude_empty=True)
+    shown = {
+        name
+        for name in widemargin.__all__
+        if isinstance(getattr(widemargin, name), type) and not issubclass(getattr(widemargin, name), Exception)
+        if any(test.examples for test in finder.find(getattr(widemargin, name), name))
+    }
+    classes = {n for n in widemargin.__all__ if not issubclass(getattr(widemargin, n), Exception)}
+    assert shown == classes
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_code_on_pages_runs(page, monkeypatch, tmp_path):
+    """The python blocks of a page run from top to bottom, in one namespace, without a warning."""
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": "__page__"}
+    n_blocks = 0
+    for line, code in blocks(page):
+        n_blocks += 1
+        if is_excerpt(code):
+            compile(code, page.name, "exec")
+        elif code.lstrip().startswith(">>>"):
+            test = doctest.DocTestParser().get_doctest(code, names, page.name, str(page), line)
+            runner, report = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE), []
+            runner.run(test, out=report.append, clear_globs=False)
+            assert runner.failures == 0, "".join(report)
+            names.update(test.globs)
+        else:
+            exec(compile("\n" * (line - 1) + code, str(page), "exec"), names)  # noqa: S102
+    if not n_blocks:
+        pytest.skip(f"{page.name} has no python block")
+
+
+@pytest.mark.parametrize("name", widemargin.__all__)
+def test_public_names_are_on_a_page(name):
+    """What is public is mentioned in the README or in docs/."""
+    assert any(re.search(rf"\b{name}\b", page.read_text()) for page in PAGES)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_links_between_pages_lead_somewhere(page):
+    """A relative link names a file of the repository."""
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
+        if not re.match(r"\w+:", target):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
