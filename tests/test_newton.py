@@ -240,3 +240,19 @@ def test_half_gram_is_the_matrix():
     assert_allclose(half.columns(items), K[:, items], atol=1e-5)
     assert_allclose(WholeGram(K).product(v), K @ v)
     assert_allclose(KernelMap(half).forward(v), K @ v, atol=1e-4)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_warm_start_changes_nothing_but_the_way(loss):
+    """Started at the solution for another C, Newton certifies the same optimum, linear and kernel."""
+    X, y, q = graded(9000, 4, 200)
+    risk = risk_of(y, q, loss)
+    near, cold = (newton(risk, LinearMap(X), C, tol=1e-5) for C in (2e-4, 1e-4))
+    warm = newton(risk, LinearMap(X), 1e-4, tol=1e-5, start=near.weights)
+    assert warm.status is Status.CONVERGED
+    assert warm.objective == pytest.approx(cold.objective, rel=1e-5)
+    few = risk_of(y[:800], q[:800], loss)
+    near, cold = (newton(few, KernelMap(X[:800] @ X[:800].T), C, tol=1e-4) for C in (2e-3, 1e-3))
+    warm = newton(few, KernelMap(X[:800] @ X[:800].T), 1e-3, tol=1e-4, start=near.weights)
+    assert warm.status is Status.CONVERGED
+    assert warm.objective == pytest.approx(cold.objective, rel=1e-4)

@@ -122,22 +122,26 @@ class PreferenceEstimator(BaseEstimator):
 
     def _make_map(self, X):
         """Return the map from weights to the utilities of the items X; remembers the kernel."""
-        kernel = self._kernel_template()
-        self._kernel = None if kernel is None else kernel.resolve(X)
+        self._resolve_kernel(X)
         if self._is_linear:
             return maps.LinearMap(X)
         if self.n_components is not None:
             if self._kernel is None:
-                raise ValueError("n_components chooses landmark items; a precomputed kernel has none. Pass n_components=None.")
+                raise ValueError("n_components chooses landmark items; a precomputed kernel has none. Pass None.")
             return maps.LowRankMap.from_kernel(self._kernel, X, min(self.n_components, X.shape[0]))
-        self._check_memory(X.shape[0])
-        K = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=float) if kernel is None else self._kernel(X, X)
-        return maps.KernelMap(K)
+        return maps.KernelMap(self._make_gram(X))
 
     def _make_gram(self, X):
-        """Return the kernel matrix of the items, for machines that take any kernel."""
+        """Return the kernel matrix of the items; says what it needs before it is allocated."""
         self._check_memory(X.shape[0])
-        return self._make_map(X).gram()
+        self._resolve_kernel(X)
+        if self._kernel is None:
+            return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=float)
+        return self._kernel(X, X)
+
+    def _resolve_kernel(self, X):
+        kernel = self._kernel_template()
+        self._kernel = None if kernel is None else kernel.resolve(X)
 
     def _check_convex(self, map_):
         """Refuse an indefinite kernel matrix: the 2-norm problem is then not convex and no bound exists."""

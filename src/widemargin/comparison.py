@@ -7,7 +7,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 
 from ._core import comparisons, rules
-from ._core.solution import Status
+from ._core.linear_program import NotSeparableError, UnboundedMarginError, comparison_margin
 from ._estimator import PreferenceEstimator, check_choice, check_weight
 from ._queries import query_codes
 from .exceptions import NoComparisonsError
@@ -193,21 +193,22 @@ class ComparisonSVM(ClassifierMixin, PreferenceEstimator):
 
     def _fit_lp(self, items, index, y):
         """Solve the maximum-margin linear program (7)."""
-        from ._core.linear_program import comparison_margin
         if not self._is_linear:
             raise ValueError(f"formulation='lp' is linear; got kernel={self.kernel!r}. Use kernel='linear' or 'qp'.")
         better, worse = np.where(y < 0, index[:, 1], index[:, 0]), np.where(y < 0, index[:, 0], index[:, 1])
         map_ = self._make_map(items)
         F = map_.features()
         differences = F[better] - F[worse]
-        solution = comparison_margin(differences[y != 0], differences[y == 0], tol=self.tol)
-        if solution.status is Status.INFEASIBLE:
-            raise ValueError("formulation='lp': the pairs are not separable, so (7) has no solution; use 'qp'.")
-        if solution.status is Status.UNBOUNDED:
-            raise ValueError("formulation='lp': y has no ties, so the margin of (7) is unbounded; use 'qp'.")
-        self._keep_solution("linear_program", [solution])
-        self.coef_ = map_.from_features(solution.weights)
-        self.margin_ = self.objective_
+        try:
+            found = comparison_margin(differences[y != 0], differences[y == 0], tol=self.tol)
+        except NotSeparableError as error:
+            raise ValueError("formulation='lp': the pairs are not separable, so (7) has no solution; use 'qp'.") from error
+        except UnboundedMarginError as error:
+            raise ValueError("formulation='lp': y has no ties, so the margin of (7) is unbounded; use 'qp'.") from error
+        self.coef_ = map_.from_features(found.w)
+        self.objective_ = self.margin_ = found.mu
+        self.duality_gap_, self.n_iter_, self.solver_ = found.gap, max(1, found.n_iter), "linear_program"
+        self.converged_ = found.gap <= self.tol
         self.intercept_, self.tie_width_ = -1.0, 1.0
         self._warn_if_collapsed(_collapse_advice(y))
         return self

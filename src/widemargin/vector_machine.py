@@ -6,6 +6,9 @@ import warnings
 
 import numpy as np
 from ._core import comparisons
+from ._core.maps import landmarks
+from ._core.one_norm import ranking_vectors
+from ._core.pairs_machine import ranking_pairs
 from ._estimator import check_choice
 from ._ranker import Ranker
 from .exceptions import ConeWarning
@@ -38,8 +41,10 @@ class RankingVectorMachine(Ranker):
     positive : bool, default=False
         The tutorial's ``alpha >= 0``. It restricts the model to a cone that moves with the origin of the data, so
         that a linear kernel may be unable to express the order at all; the signed machine has no such limit.
-    tol, max_iter, verbose, C_scale, memory_limit, n_components
+    tol, max_iter, verbose, C_scale, memory_limit
         As in :class:`RankingSVM`.
+    n_components : int, default=None
+        With ``vectors="points"``: only this many items, chosen to span the others best, may become vectors.
 
     Attributes
     ----------
@@ -118,14 +123,12 @@ class RankingVectorMachine(Ranker):
         """
         self._check_parameters()
         check_choice("vectors", self.vectors, ("points", "pairs"))
-        if self.n_components is not None:
-            raise ValueError(
-                f"n_components={self.n_components!r}: a low-rank kernel has no vectors of its own to choose; pass None."
-            )
+        if self.n_components is not None and self.vectors == "pairs":
+            raise ValueError(f"n_components={self.n_components!r} limits the points; with vectors='pairs' pass None.")
         self._warn_on_cone()
         X, codes, group, weight, kept = self._check_graded(X, y, qid, sample_weight)
         levels = comparisons.from_levels(codes, group, weight)
-        solution = self._solve_levels_one_norm(self._make_gram(X), levels, kept)
+        solution = self._solve_levels_one_norm(self._candidates(X), levels, kept)
         self._keep_solution("linear_program", [solution])
         if self._is_linear:
             self.coef_ = np.asarray(X.T @ solution.weights, dtype=float)
@@ -133,10 +136,16 @@ class RankingVectorMachine(Ranker):
         self._warn_if_collapsed("C is too small for any vector to pay, or the grades contradict each other; raise C.")
         return self
 
+    def _candidates(self, X):
+        """Return the kernel matrix; columns of items that may not become vectors are zero, which never pays."""
+        K = self._make_gram(X)
+        if self.n_components is None or self.n_components >= X.shape[0]:
+            return K
+        chosen = landmarks(K, self.n_components)
+        return np.where(np.isin(np.arange(X.shape[0]), chosen), K, 0.0)
+
     def _solve_levels_one_norm(self, K, levels, kept):
         """Solve the linear program of the chosen machine."""
-        from ._core.one_norm import ranking_vectors
-        from ._core.pairs_machine import ranking_pairs
         C = self._scaled_C(levels.total_weight)
         how = {"positive": bool(self.positive), "tol": self.tol, "max_iter": self.max_iter}
         if self.vectors == "points":

@@ -120,10 +120,9 @@ class HalfGram:
         for b, half in enumerate(self.blocks):
             i, j = np.searchsorted(ascending, [b * BLOCK, half.shape[1]])
             part = half[np.ix_(ascending[i:j] - b * BLOCK, ascending[:j])]
-            out[i:j, :j] = part
-            out[:i, i:j] = part[:, :i].T
-        back = np.argsort(order)
-        return out[np.ix_(back, back)] if np.any(np.diff(order) != 1) else out
+            out[np.ix_(order[i:j], order[:j])] = part
+            out[np.ix_(order[:i], order[i:j])] = part[:, :i].T
+        return out
 
     def columns(self, items: IntArray) -> NDArray:
         """Return the columns of some items."""

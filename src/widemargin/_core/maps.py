@@ -28,6 +28,21 @@ def pivoted_cholesky(K: Array) -> tuple[Array, NDArray[np.int64]]:
     return np.tril(factor)[:, :rank], pivots.astype(np.int64) - 1
 
 
+def landmarks(K: Array, rank: int) -> NDArray[np.int64]:
+    """Return the items that span the others best in the greedy order of pivoted Cholesky, at most `rank`."""
+    rest, F = np.diag(K).astype(float), np.zeros((len(K), rank))
+    chosen: list[int] = []
+    for j in range(rank):
+        i = int(np.argmax(rest))
+        if rest[i] <= 0.0:
+            break
+        F[:, j] = (K[:, i] - F[:, :j] @ F[i, :j]) / np.sqrt(rest[i])
+        rest = rest - F[:, j] ** 2
+        rest[i] = -np.inf
+        chosen.append(i)
+    return np.array(chosen, dtype=np.int64)
+
+
 @dataclass(frozen=True)
 class LinearMap:
     """u = X w, with X dense (float32 or float64, never copied) or CSR."""

@@ -15,7 +15,7 @@ from .passes import LinearPairs
 
 if TYPE_CHECKING:
     from .risks import GroupedPairRisk
-    from .solution import Solution
+    from .solution import Array, Solution
 
 
 def newton(
@@ -27,14 +27,18 @@ def newton(
     max_iter: int = 1000,
     verbose: bool = False,
     n_threads: int = 1,
+    start: Array | None = None,
 ) -> Solution:
-    """Minimise 1/2 <w, R w> + C * risk(map(w)) to a relative gap of tol; max_iter counts Newton steps."""
+    """Minimise 1/2 <w, R w> + C * risk(map(w)) to a relative gap of tol; max_iter counts Newton steps.
+
+    `start` takes the weights of a nearby problem (another C, more rows).
+    """
     say = _say if verbose else _silent
     columns = map_.columns()
     if columns is None:
-        return newton_kernel(as_gram(map_.gram()), risk, C, tol=tol, max_iter=max_iter, say=say)
+        return newton_kernel(as_gram(map_.gram()), risk, C, tol=tol, max_iter=max_iter, say=say, start=start)
     data = LinearPairs.of(columns, risk, n_threads=n_threads)
-    return newton_linear(data, C, tol=tol, max_iter=max_iter, say=say)
+    return newton_linear(data, C, tol=tol, max_iter=max_iter, say=say, start=start)
 
 
 class Map(Protocol):

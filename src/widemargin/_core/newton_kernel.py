@@ -243,21 +243,28 @@ class Ascent:
 
 
 def newton_kernel(
-    gram: Gram, risk: GroupedPairRisk, C: float, *, tol: float, max_iter: int, say: Say
+    gram: Gram,
+    risk: GroupedPairRisk,
+    C: float,
+    *,
+    tol: float,
+    max_iter: int,
+    say: Say,
+    start: Array | None = None,
 ) -> Solution:
-    """Minimise 1/2 b'Kb + C * risk(K b) over one coefficient per item."""
+    """Minimise 1/2 b'Kb + C * risk(K b) over one coefficient per item; a warm start replaces the samples."""
     n = gram.n_items
-    b, h = np.zeros(n), FIRST_H
-    for size in SIZES:
+    b, h = (np.zeros(n), FIRST_H) if start is None else (start, SMALLEST_START_H)
+    for size in SIZES if start is None else ():
         if 2 * size > n:
             break
         sample = risk.sample(size, SEED)
         part = WholeGram(gram.corner(sample.items))
         goal = KernelGoal(part, sample.whole.smoothed(h), C, part.product)
-        start = Ascent(goal, b[sample.items], max(tol, 2e-2), SMALLEST_START_H, precondition=False)
-        start.run(min(max_iter, 30), lambda _: None)
+        coarse = Ascent(goal, b[sample.items], max(tol, 2e-2), SMALLEST_START_H, precondition=False)
+        coarse.run(min(max_iter, 30), lambda _: None)
         b = np.zeros(n)
-        b[sample.items], h = start.at.b, start.goal.risk.h
+        b[sample.items], h = coarse.at.b, coarse.goal.risk.h
     goal = KernelGoal(gram, risk.smoothed(h), C, gram.product)
     ascent = Ascent(goal, b, tol, 0.0, precondition=n > FEW_ITEMS)
     n_iter, status = ascent.run(max_iter, say)

@@ -32,8 +32,8 @@ Say: TypeAlias = Callable[[str], None]
 SEED = 20100
 ROUNDING_SHARE = 0.1  # of the tolerated gap that float32 products may cost
 SMOOTHING_SHARE = 0.3  # of the tolerated gap that the smoothing of the hinge may cost
-STALE = 0.03  # the same for a Hessian of an earlier place, where a new one costs less than another pass
-FIRST_H = 1.0
+STALE = 0.03  # share of the decrement beyond which a new Hessian is made: it costs less than another pass
+FIRST_H, WARM_H = 1.0, 0.1
 SMALLEST_START_H = 0.03  # samples have few pairs in a thinner zone
 THIN = 1e-3
 START_RTOL = 0.002
@@ -93,9 +93,16 @@ def raised_dual(goal: Goal, helper: Helper, point: Point, target: float) -> tupl
     return base + part.dual(end.look), -C * g
 
 
-def first_guess(goal: Goal, sizes: list[int], tol: float, max_iter: int) -> tuple[Array, Start]:
-    """Solve samples of growing size, each from the last; the last sample and its smoothing are kept."""
+def first_guess(
+    goal: Goal, sizes: list[int], tol: float, max_iter: int, warm: Array | None
+) -> tuple[Array, Start]:
+    """Solve samples of growing size, each from the last; the last sample and its smoothing are kept.
+
+    A warm start, the solution for a nearby C, takes the place of all samples but the last.
+    """
     w, h = np.zeros(goal.data.n_features), FIRST_H
+    if warm is not None:
+        w, h, sizes = warm, WARM_H, sizes[-1:]
     curvature, helper, is_fresh = None, None, False
     for size in sizes:
         helper = Helper.draw(goal, size)
@@ -291,12 +298,14 @@ def sample_sizes(data: LinearPairs) -> list[int]:
     return [size for size in sizes if size < n]
 
 
-def newton_linear(data: LinearPairs, C: float, *, tol: float, max_iter: int, say: Say) -> Solution:
+def newton_linear(
+    data: LinearPairs, C: float, *, tol: float, max_iter: int, say: Say, start: Array | None = None
+) -> Solution:
     """Minimise 1/2 ||w||^2 + C * risk(Xw) over the weights of the columns of X."""
     goal = Goal(data, C, np.zeros(data.n_features))
     sizes = sample_sizes(data)
-    w, start = first_guess(goal, sizes, tol, max_iter)
+    w, begin = first_guess(goal, sizes, tol, max_iter, start)
     if not sizes or 3 * sizes[-1] > data.n_items:  # the last sample was a start, and no help for the rest
-        start = Start(start.h, None, None)
-    solution = Climb(goal, w, start, tol).run(max_iter, say)
+        begin = Start(begin.h, None, None)
+    solution = Climb(goal, w, begin, tol).run(max_iter, say)
     return replace(solution, coefficients=data.by_item(solution.coefficients))

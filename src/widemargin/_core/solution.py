@@ -28,7 +28,6 @@ class Status(Enum):
     INFEASIBLE = (
         "no hard margin: a separating w would need a margin below {bound:.0e} of the data radius; use a finite C."
     )
-    UNBOUNDED = "the objective has no bound."
 
 
 @dataclass(frozen=True)

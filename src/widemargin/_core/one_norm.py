@@ -1,0 +1,114 @@
+"""The ranking vector machine, 004 (102)-(104), with positive or signed coefficients.
+
+    min sum_i |a_i| + C sum_uv c_uv max(0, 1 - (s_u - s_v)),   s = K a,   (positive: a >= 0)
+
+over all pairs of different level in a query, c_uv the product of the items' weights; C = inf asks for every margin.
+K may be any square matrix. Before solving: the pairs are written out in sorted order, rows of K are measured from the
+last item of their query (margins do not change, a constant added to K disappears), and K is divided by its largest
+remaining entry kappa; a solution of the scaled problem is kappa times ours. A zero model is recognised beforehand: it
+is optimal exactly as long as C max_i |K'B'c|_i <= 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from . import one_norm_solver, pair_graph, routing
+from .comparisons import Levels
+from .one_norm_problem import Problem
+from .pair_graph import PairGraph
+from .routing import Routing
+from .solution import Array, Solution, Status
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A solution in the units of the data, as a flow on the arcs of a routing."""
+
+    x: Array
+    objective: float
+    dual: float
+    n_iter: int
+    status: Status
+
+    def solution(self, coefficients: Array) -> Solution:
+        """Return the solver's result for these coefficients of the items."""
+        return Solution(
+            weights=coefficients,
+            coefficients=coefficients,
+            levels=np.zeros(0),
+            objective=self.objective,
+            dual=self.dual,
+            n_iter=self.n_iter,
+            status=self.status,
+        )
+
+
+def ranking_vectors(K: Array, levels: Levels, C: float, *, positive: bool, tol: float, max_iter: int) -> Solution:
+    """Fit one coefficient per item.
+
+    Parameters
+    ----------
+    K : array of shape (n, n)
+        Utilities are K a: row u holds the kernel between item u and every item.
+    levels : Levels
+        The comparisons.
+    C : float
+        Weight of the slacks; inf is the hard machine. It is `INFEASIBLE` when every a that satisfies it has
+        sum |a| > 1e9 / kappa: a margin 1 / sum |a| below 1e-9 of the kernel's range. `dual` proves it.
+    positive : bool
+        Whether coefficients must be >= 0, as in the paper.
+    tol : float
+        Relative duality gap.
+    max_iter : int
+        Bound on interior-point iterations.
+    """
+    graph = pair_graph.from_levels(levels)
+    # columns in sorted order too: without ties a permutation of the items then changes nothing at all
+    grounded = graph.grounded(K)[:, levels.order]
+    arcs = routing.direct(levels.n_items, positive=positive)
+    answer = solve(graph, grounded, C, arcs, tol=tol, max_iter=max_iter)
+    coefficients = np.zeros(levels.n_items)
+    coefficients[levels.order] = arcs.settle(answer.x)[1]
+    return answer.solution(coefficients)
+
+
+def solve(graph: PairGraph, K: Array, C: float, arcs: Routing, *, tol: float, max_iter: int) -> Answer:
+    """Scale a grounded problem, see the cases that need no iteration, solve, and scale back."""
+    kappa = float(np.abs(K).max(initial=0.0))
+    still = np.zeros(arcs.cost.size)
+    if not np.isfinite(kappa):
+        return Answer(still, np.nan, -np.inf, 1, Status.NOT_FINITE)
+    if graph.n_edges == 0:
+        return Answer(still, 0.0, 0.0, 1, Status.CONVERGED)
+    if kappa == 0.0:
+        return _constant(still, C, graph)
+    cap = None if np.isinf(C) else C * kappa * graph.weight
+    problem = Problem(graph, np.asfortranarray(K / kappa), cap, arcs)
+    if cap is not None and arcs.steepest(problem.gain(graph.imbalance(cap))) <= 1.0:
+        value = C * float(graph.weight.sum())
+        return Answer(still, value, value, 1, Status.CONVERGED)
+    # a problem that overflows ends as a gap that does not close: the bracket ignores what is not a number
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        outcome = one_norm_solver.solve(problem, tol, max_iter)
+    bracket = outcome.bracket
+    status = _status(outcome, tol, max_iter)
+    if status is Status.INFEASIBLE:
+        return Answer(still, np.inf, bracket.lower / kappa, max(1, outcome.n_iter), status)
+    return Answer(bracket.x / kappa, bracket.upper / kappa, bracket.lower / kappa, max(1, outcome.n_iter), status)
+
+
+def _constant(still: Array, C: float, graph: PairGraph) -> Answer:
+    """Every model ranks all items alike."""
+    value = C * float(graph.weight.sum())
+    return Answer(still, value, value, 1, Status.INFEASIBLE if np.isinf(C) else Status.CONVERGED)
+
+
+def _status(outcome: one_norm_solver.Outcome, tol: float, max_iter: int) -> Status:
+    if outcome.bracket.gap <= tol:
+        return Status.CONVERGED
+    if one_norm_solver.is_out_of_reach(outcome.bracket):
+        return Status.INFEASIBLE
+    return Status.MAX_ITER if outcome.n_iter >= max_iter else Status.STALLED

@@ -1,0 +1,191 @@
+"""The pairs of an ordering as the edges of a graph: differences, imbalances and weighted Laplacians.
+
+The items of a query are nodes, sorted from the most preferred to the least; every pair of different level is an
+edge from better to worse. With B the edge-by-node matrix of +1 and -1, a part's `difference` is B s and its `pull`
+is B'y; `laplacian_factors` are Cholesky factors of B'WB with the last node of each query left out: the graph of a
+query is connected, so what remains is positive definite.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import lapack
+
+from .comparisons import IntArray, Levels
+from .solution import Array
+
+# Edges per part: a part's temporaries stay in the cache, whole arrays of 5e5 edges pay page faults at every step.
+PART = 16_384
+
+
+def sums(index: IntArray, values: Array, size: int) -> Array:
+    """Return for 0, 1, ... size - 1 the sum of the values with this index."""
+    return np.bincount(index, values, size).astype(float, copy=False)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A run of nodes and the edges that leave them."""
+
+    nodes: slice
+    edges: slice
+    reach: IntArray  # edges that leave each node
+    worse: IntArray  # where they end
+    tails: IntArray  # the nodes with at least one edge
+    starts: IntArray  # the first edge of each of them, counted within the part
+
+    def difference(self, s: Array) -> Array:
+        """Return B s on these edges: by how much the better node is ahead."""
+        out = np.repeat(s[self.nodes], self.reach)
+        out -= s[self.worse]
+        return out
+
+    def pull(self, y: Array, into: Array, sign: float = -1.0) -> None:
+        """Add B'y of these edges to `into`, what leaves each node minus what arrives; with sign = 1 add |B|'y."""
+        into[self.tails] += np.add.reduceat(y, self.starts)
+        into += sign * sums(self.worse, y, into.size)
+
+
+@dataclass(frozen=True)
+class Query:
+    """The nodes and the edges of one query; `is_edge` marks the edges in the square of the nodes."""
+
+    nodes: slice
+    edges: slice
+    is_edge: NDArray[np.bool_]
+
+    @property
+    def ground(self) -> int:
+        """Return the last node: utilities of the query are measured from it."""
+        return int(self.nodes.stop - 1)
+
+
+@dataclass(frozen=True)
+class PairGraph:
+    """All pairs, written out in the order of their better node, then of their worse node."""
+
+    item: IntArray  # (r,) node -> the user's item; an item without a pair is no node
+    level: IntArray  # (r,) node -> level
+    reach: IntArray  # (r,) edges that leave each node
+    worse: IntArray  # (P,) where each edge ends
+    weight: Array  # (P,)
+    queries: tuple[Query, ...]
+    parts: tuple[Part, ...]
+
+    @property
+    def n_nodes(self) -> int:
+        """Return the number of items that take part in a pair."""
+        return self.item.size
+
+    @property
+    def n_edges(self) -> int:
+        """Return the number of pairs."""
+        return self.worse.size
+
+    @property
+    def better(self) -> IntArray:
+        """Return where each edge begins."""
+        return np.repeat(np.arange(self.n_nodes), self.reach)
+
+    @property
+    def grounds(self) -> IntArray:
+        """Return the last node of each query."""
+        return np.array([query.ground for query in self.queries], dtype=np.int64)
+
+    def difference(self, s: Array) -> Array:
+        """Return B s on all edges."""
+        out = np.empty(self.n_edges)
+        for part in self.parts:
+            out[part.edges] = part.difference(s)
+        return out
+
+    def imbalance(self, y: Array) -> Array:
+        """Return B'y: what leaves each node minus what arrives."""
+        out = np.zeros(self.n_nodes)
+        for part in self.parts:
+            part.pull(y[part.edges], out)
+        return out
+
+    def grounded(self, M: Array) -> Array:
+        """Return the rows of M at the nodes, minus the row of the ground of their query.
+
+        Differences within a query stay, and whatever is constant over it disappears.
+        """
+        out = np.asfortranarray(M[self.item])
+        for query in self.queries:
+            out[query.nodes] -= out[query.ground].copy()
+        return out
+
+    def laplacian_factors(self, W: Array, degree: Array) -> list[Array]:
+        """Return for every query a lower R with R R' = B'WB, the row of the ground replaced by a unit row."""
+        return [_factor(query, W[query.edges], degree[query.nodes]) for query in self.queries]
+
+
+def _factor(query: Query, W: Array, degree: Array) -> Array:
+    L = np.zeros(query.is_edge.shape)
+    L[query.is_edge] = -W
+    L[:, -1] = 0.0
+    # better nodes come first, so the edges fill the upper triangle: the lower one of the transpose
+    return cholesky(L.T, np.append(degree[:-1], 1.0))
+
+
+def cholesky(A: Array, diagonal: Array) -> Array:
+    """Return the lower Cholesky factor of A's lower triangle with this diagonal, raised only as far as needed."""
+    index = np.arange(diagonal.size)
+    A[index, index] = diagonal
+    factor, info = lapack.dpotrf(A, lower=1, clean=0)
+    jitter = 1e-16
+    while info != 0 and jitter < 1.0:
+        A[index, index] = diagonal * (1.0 + jitter)
+        factor, info = lapack.dpotrf(A, lower=1, clean=0)
+        jitter *= 30.0
+    return factor
+
+
+def from_levels(levels: Levels) -> PairGraph:
+    """Write out the pairs of an ordering."""
+    group = levels.group[levels.order]
+    kept = levels.first[np.searchsorted(group, group)] < levels.last
+    node = np.append(np.cumsum(kept) - 1, 0)
+    reach = (levels.last - levels.first)[kept]
+    offset = np.arange(reach.sum()) - np.repeat(np.cumsum(reach) - reach, reach)
+    worse = np.repeat(node[levels.first[kept]], reach) + offset
+    item = levels.order[kept]
+    weight = levels.weight[item]
+    return PairGraph(
+        item=item,
+        level=levels.level[item],
+        reach=reach,
+        worse=worse,
+        weight=np.repeat(weight, reach) * weight[worse],
+        queries=_queries(group[kept], reach),
+        parts=_parts(reach, worse),
+    )
+
+
+def _queries(group: IntArray, reach: IntArray) -> tuple[Query, ...]:
+    cuts = np.flatnonzero(np.diff(group, prepend=-1, append=-1)).tolist() if group.size else [0]
+    edge_cuts = np.concatenate([[0], np.cumsum(reach)])[cuts].tolist()
+    queries = []
+    for k, (lo, hi) in enumerate(pairwise(cuts)):
+        # the partners of a node are the last `reach` nodes of its query
+        is_edge = np.arange(hi - lo) >= (hi - lo - reach[lo:hi])[:, None]
+        queries.append(Query(slice(lo, hi), slice(edge_cuts[k], edge_cuts[k + 1]), is_edge))
+    return tuple(queries)
+
+
+def _parts(reach: IntArray, worse: IntArray) -> tuple[Part, ...]:
+    """Cut the edges into runs of whole nodes, about `PART` edges each."""
+    ends = np.cumsum(reach)
+    starts = ends - reach
+    cuts = np.unique(np.searchsorted(ends, np.arange(0, worse.size, PART), side="right")).tolist()
+    parts = []
+    for lo, hi in pairwise([*cuts, reach.size]):
+        tails = lo + np.flatnonzero(reach[lo:hi])
+        edges = slice(int(starts[lo]), int(ends[hi - 1]))
+        parts.append(Part(slice(lo, hi), edges, reach[lo:hi], worse[edges], tails, starts[tails] - edges.start))
+    return tuple(parts)
