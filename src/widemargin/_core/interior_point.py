@@ -369,37 +369,41 @@ def _finish(
     bounds, n_iter, status = end
     coefficients = rows.D.T @ (problem.pull * bounds.a)
     dual = problem.stretch**2 * bounds.dual + (0.0 if problem.hard else C * rows.constant)
-    image = _point(rows, problem, problem.design.tdot(bounds.a)[: problem.p], bounds.x[problem.p :], C)
-    other = _point(rows, problem, bounds.x[: problem.p], bounds.x[problem.p :], C)
+    w_image, w, b = problem.design.tdot(bounds.a)[: problem.p], bounds.x[: problem.p], bounds.x[problem.p :]
+    image = _point(rows, map_, problem, (map_.adjoint_exact(coefficients), w_image, b), C)
+    other = _point(rows, map_, problem, (problem.weights(w), w, b), C)
     # the image of the multipliers is sparse over the items: it wins unless the other is visibly better
-    enough = max(other.value * (1 + 1e-10), dual / (1 - 0.5 * min(tol, 1e-9)))
-    point, weights = image, map_.adjoint_exact(coefficients) * image.stretch
-    if image.value > enough:
-        point, weights = other, problem.weights(bounds.x[: problem.p]) * other.stretch
+    point = image if image.value <= max(other.value * (1 + 1e-10), dual / (1 - 0.5 * min(tol, 1e-9))) else other
     if cancelled(problem, bounds.a):
-        zero = _point(rows, problem, np.zeros(problem.p), bounds.x[problem.p :], C)
+        zero = _point(rows, map_, problem, (np.zeros_like(point.weights), np.zeros(problem.p), b), C)
         if relative_gap(zero.value, dual) <= max(tol, 1e-9):
-            point, weights, coefficients = zero, np.zeros_like(weights), np.zeros_like(coefficients)
+            point, coefficients = zero, np.zeros_like(coefficients)
     if relative_gap(point.value, dual) <= tol:
         status = Status.CONVERGED
     elif status is Status.CONVERGED:
         status = Status.STALLED
-    return Solution(weights, coefficients, point.levels, point.value, dual, n_iter, status)
+    return Solution(point.weights, coefficients, point.levels, point.value, dual, n_iter, status)
 
 
 @dataclass(frozen=True)
 class _Point:
-    """A candidate for the answer in the user's scale: `stretch` times the weights, these levels, this objective."""
+    """A candidate for the answer: the map's weights, levels, and what they cost."""
 
-    stretch: float
+    weights: Array
     levels: Array
     value: float
 
 
-def _point(rows: Rows, problem: Problem, w: Array, b: Array, C: float) -> _Point:
-    """Return the objective of w with its best level, stretched where the shortfalls are only rounding."""
-    z = problem.height * problem.design.dot(np.concatenate([w, np.zeros(b.size)]))
-    norm = 0.5 * problem.stretch**2 * float(w @ w)
+def _point(
+    rows: Rows, map_: FeatureMap, problem: Problem, at: tuple[Array, Array, Array], C: float
+) -> _Point:
+    """Return weights with their best level, stretched where the shortfalls are only rounding.
+
+    Differences are taken from the map's own weights, as a user would; the norm from the solver's coordinates: in the
+    map's it may cancel.
+    """
+    weights, w, b = at
+    z, norm = rows.D @ map_.forward_exact(weights), 0.5 * problem.stretch**2 * float(w @ w)
     middle, levels = rules.best_levels(rows, z, C, problem.loss), problem.levels(b)
     value = norm + loss_value(rows, z, middle, C, problem.loss)
     by_solver = norm + loss_value(rows, z, levels, C, problem.loss)
@@ -411,5 +415,5 @@ def _point(rows: Rows, problem: Problem, w: Array, b: Array, C: float) -> _Point
         stretch = (1.0 + 1e-15) / (1.0 - eta)
         stretched = norm * stretch**2 + loss_value(rows, z * stretch, levels * stretch, C, problem.loss)
         if stretched < value or problem.hard:
-            return _Point(stretch, levels * stretch, stretched)
-    return _Point(1.0, levels, value)
+            return _Point(weights * stretch, levels * stretch, stretched)
+    return _Point(weights, levels, value)

@@ -47,6 +47,9 @@ class FeatureMap(Protocol):
     def adjoint_exact(self, g: Array) -> Array:
         """Return the map's weights of the function sum_i g_i k(x_i, .), in float64."""
 
+    def forward_exact(self, w: Array) -> Array:
+        """Return the utilities of the items, in float64."""
+
 
 class Design(Protocol):
     """The matrix B, by its products."""
