@@ -20,7 +20,7 @@ from .one_norm_problem import Bracket, Iterate, Problem
 from .solution import Array
 
 ROUNDS = 8
-LARGEST = 300_000  # entries of the dense part: seconds of simplex steps
+LARGEST = 500_000  # entries of the dense part: seconds of simplex steps
 TIGHT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10, "maxiter": 20_000}
 
 

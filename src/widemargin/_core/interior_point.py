@@ -80,8 +80,8 @@ def _iterate(
 ) -> tuple[Bounds, State, int, Status]:
     """Run predictor-corrector steps until the gap, the steps or the patience end."""
     state = _start(problem)
-    bounds = Bounds(state.x, float("inf"), state.a, 0.0)
-    before: Bounds | None = None
+    bounds = Bounds(state.x, float("inf"), np.zeros_like(state.a), 0.0)
+    before, mu_before = bounds, float("inf")
     idle = extra = 0
     for k in range(1, max_iter + 1):
         try:
@@ -96,7 +96,9 @@ def _iterate(
             report(k, bounds.gap)
         if problem.hard and infeasibility(problem, state.a) < NO_MARGIN:
             return bounds, state, k, Status.INFEASIBLE
-        idle, before = (0, bounds) if before is None or bounds.improves(before) else (idle + 1, before)
+        idle += 1
+        if bounds.improves(before) or system.mu < 0.5 * mu_before:
+            idle, before, mu_before = 0, bounds, min(mu_before, system.mu)
         extra += bounds.gap <= goal
         if bounds.gap <= goal and (goal > EXACT or extra > EXTRA or _separates(problem, state, system.mu)):
             return bounds, state, k, Status.CONVERGED

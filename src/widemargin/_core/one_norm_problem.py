@@ -54,12 +54,8 @@ class Problem:
         stretch = (1.0 + 4e-16) / lowest if lowest > 0.0 else np.inf
         return (kept, 1.0) if kept <= cost * stretch or cost == 0.0 else (cost * stretch, stretch)
 
-    def lower(self, y: Array) -> float:
-        """Return the dual value of the multiple of y that is feasible; y must be inside its box."""
-        return self.dual_value(float(y.sum()), self.graph.imbalance(y))
-
     def dual_value(self, total: float, flow: Array) -> float:
-        """Return the same from sum y and B'y."""
+        """Return the dual value of the feasible multiple of y, from sum y and B'y; y must be inside its box."""
         return total / max(1.0, self.routing.steepest(self.gain(flow)))
 
     def _margins(self, s: Array) -> tuple[float, float]:
@@ -117,7 +113,9 @@ class Bracket:
         if value > self.lower:
             self.lower, self.y = value, y.copy()
 
-    def offer_multipliers(self, y: Array) -> None:
-        """Keep the lower bound of y, clipped to its box, if it is better."""
+    def offer_multipliers(self, y: Array) -> float:
+        """Keep the lower bound of y, clipped to its box, if it is better; return by how much it overpays an arc."""
         inside = np.clip(y, 0.0, self.problem.cap)
-        self.offer_bound(self.problem.lower(inside), inside)
+        steepest = self.problem.routing.steepest(self.problem.gain(self.problem.graph.imbalance(inside)))
+        self.offer_bound(float(inside.sum()) / max(1.0, steepest), inside)
+        return steepest - 1.0

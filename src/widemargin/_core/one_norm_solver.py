@@ -23,6 +23,7 @@ JUMP_AT = 1e-8  # from 1e-5 a jump often meets the wrong face
 JUMPS = 4
 OUT_OF_REACH = 1e9
 HARD_FIRST = 1e4  # caps from here on rarely bind, and the hard problem needs fewer iterations
+CEILING = 1e8  # caps beyond it leave no digits for the coefficients' cost
 NEAR = 1e-4  # a gap that another start would not improve
 CORRECTIONS = 2  # more save fewer iterations than they cost, from 100 to 1000 items
 
@@ -57,6 +58,8 @@ def _interior_point(problem: Problem, tol: float, max_iter: int) -> Outcome:
     """Run from one start after the other until one comes near the optimum."""
     bracket = Bracket(problem)
     iterate, used = _hard_first(bracket, tol, max_iter)
+    if problem.cap is not None and problem.cap.max() > CEILING and bracket.gap > NEAR:
+        return _below_ceiling(bracket, tol, max_iter - used)
     for start in _starts(problem):
         if bracket.gap <= NEAR or used >= max_iter or is_out_of_reach(bracket):
             break
@@ -95,6 +98,21 @@ def _hard_first(bracket: Bracket, tol: float, max_iter: int) -> tuple[Iterate | 
         bracket.offer_point(hard.bracket.x)
         bracket.offer_multipliers(hard.bracket.y)
     return hard.iterate, hard.n_iter
+
+
+def _below_ceiling(bracket: Bracket, tol: float, max_iter: int) -> Outcome:
+    """Solve with smaller caps and carry the face over: from some C on, the optimal face no longer changes."""
+    problem = bracket.problem
+    assert problem.cap is not None
+    factor = CEILING / float(problem.cap.max())
+    lowered = Problem(problem.graph, problem.K, problem.cap * factor, problem.routing)
+    outcome = _interior_point(lowered, tol, max_iter)
+    bracket.offer_point(outcome.bracket.x)
+    if outcome.iterate is not None:
+        last = outcome.iterate
+        pairs = last.pairs.rescaled(problem.cap, 1.0 / factor)
+        optimal_face.jump(bracket, Iterate(last.x, last.z, last.potential / factor, pairs))
+    return Outcome(bracket, None, outcome.n_iter)
 
 
 def _run(bracket: Bracket, start: Start, tol: float, max_iter: int) -> tuple[Iterate, int]:

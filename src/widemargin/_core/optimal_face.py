@@ -46,10 +46,21 @@ def jump(bracket: Bracket, iterate: Iterate) -> bool:
     """Offer the bracket exact points of the face that the iterate points at; say whether it is now exact."""
     face = _classify(iterate)
     equations = _Equations(bracket.problem, face)
-    bracket.offer_multipliers(equations.multipliers(iterate))
+    _offer_multipliers(bracket, equations, iterate)
     if not _offer_least(bracket, face, equations):
         bracket.offer_point(np.maximum(equations.point(iterate.x), 0.0), clean=True)
     return bracket.gap <= EXACT
+
+
+def _offer_multipliers(bracket: Bracket, equations: _Equations, iterate: Iterate) -> None:
+    """Offer multipliers that make the face's arcs worth their cost, then a little less than rounding adds.
+
+    Multipliers near a cap of 1e8 carry errors of 1e-8, and the arcs' worth of 1 with them; giving up that share of
+    the arcs' cost is cheap where caps are large, scaling all multipliers down is not.
+    """
+    excess = bracket.offer_multipliers(equations.multipliers(iterate, worth=1.0))
+    if 0.0 < excess < 0.1:
+        bracket.offer_multipliers(equations.multipliers(iterate, worth=1.0 - 2.0 * excess))
 
 
 def _offer_least(bracket: Bracket, face: Face, equations: _Equations) -> bool:
@@ -118,8 +129,8 @@ class _Equations:
             x[self.arcs] += self.right.T @ ((self.left.T @ rhs) / self.size)
         return x
 
-    def multipliers(self, iterate: Iterate) -> Array:
-        """Return the multipliers nearest to the iterate's that make the face's arcs exactly worth their cost."""
+    def multipliers(self, iterate: Iterate, worth: float) -> Array:
+        """Return the multipliers nearest to the iterate's that make the face's arcs worth this share of their cost."""
         problem, routing, cap = self.problem, self.problem.routing, self.problem.cap
         y = np.where(self.tied, iterate.pairs.y, 0.0)
         if cap is not None:
@@ -127,7 +138,7 @@ class _Equations:
         potential = iterate.potential.copy()
         for _ in range(3 if self.size.size else 0):
             gain = problem.gain(problem.graph.imbalance(y))
-            lack = (routing.cost - routing.U.T @ gain - routing.A.T @ potential)[self.arcs]
+            lack = (worth * routing.cost - routing.U.T @ gain - routing.A.T @ potential)[self.arcs]
             change = self.left @ ((self.right @ lack) / self.size)
             potential += change[: self.n_hubs]
             height = np.zeros(problem.graph.n_nodes)

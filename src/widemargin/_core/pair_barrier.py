@@ -8,7 +8,7 @@ arrays are filled in place because at a million pairs allocation costs more than
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -63,6 +63,10 @@ class PairBarrier:
     def move(self) -> Move:
         """Return room for a direction."""
         return Move(np.empty_like(self.y), np.empty_like(self.t), np.empty_like(self.xi))
+
+    def rescaled(self, cap: Array, factor: float) -> PairBarrier:
+        """Return the same point for caps `factor` times as large."""
+        return replace(self, cap=cap, y=self.y * factor, room=self.room * factor)
 
     def restore(self, s: Array) -> State:
         """Make t and xi agree with the utilities s, and y with its room, exactly; report the iterate.
