@@ -30,6 +30,7 @@ LOSSES = {
 }
 EXPLICIT_PAIRS = 20_000  # pairs are written out up to this: the interior point is exact there, and fast enough
 EXPLICIT_PAIRS_FINE = 500_000  # the same where a kernel machine asks for a gap that Newton reaches only slowly
+EXPLICIT_PAIRS_RESCUE = 1_000_000  # the same where Newton did not reach the gap
 FINE = 1e-7
 INDEFINITE = -1e-8  # smallest eigenvalue, as a share of the largest, that a kernel matrix may have
 
@@ -183,7 +184,11 @@ class PreferenceEstimator(BaseEstimator):
         limit = EXPLICIT_PAIRS if self.tol >= FINE or not map_.is_gram else EXPLICIT_PAIRS_FINE
         if np.isinf(C) or levels.n_pairs <= limit:
             return self._interior_point(levels.rows(), map_, C, loss)
-        return self._newton(GroupedPairRisk(levels, loss), map_, C)
+        name, solution = self._newton(GroupedPairRisk(levels, loss), map_, C)
+        if solution.status is Status.CONVERGED or levels.n_pairs > EXPLICIT_PAIRS_RESCUE:
+            return name, solution
+        rescue = self._interior_point(levels.rows(), map_, C, loss)
+        return min((name, solution), rescue, key=lambda found: found[1].gap)
 
     def _interior_point(self, rows, map_, C, loss):
         return "interior_point", interior_point(

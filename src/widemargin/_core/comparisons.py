@@ -94,11 +94,25 @@ class Levels:
 
 def from_levels(level: IntArray, group: IntArray, weight: Array) -> Levels:
     """Compare every two items of different level in the same group: 000 (4), 004 (85)."""
-    order = np.lexsort((np.arange(level.size), -level, group)).astype(np.int64)
+    order = _by_group_and_level(level, group)
     g, v = group[order], level[order]
-    new_group = np.concatenate([[True], g[1:] != g[:-1]]) if g.size else np.zeros(0, bool)
-    new_level = new_group | np.concatenate([[False], v[1:] != v[:-1]]) if g.size else new_group
+    new_group, new_level = np.ones(order.size, bool), np.ones(order.size, bool)
+    np.not_equal(g[1:], g[:-1], out=new_group[1:])
+    np.not_equal(v[1:], v[:-1], out=new_level[1:])
+    new_level |= new_group
     return Levels(level, group, weight, order, first=_next_start(new_level), last=_next_start(new_group))
+
+
+def _by_group_and_level(level: IntArray, group: IntArray) -> IntArray:
+    """Return the items sorted by (group, level descending, index): one sort of packed keys where they fit."""
+    n, top = level.size, int(level.max(initial=0))
+    if (int(group.max(initial=0)) + 1) * (top + 1) * n >= 2**63:
+        return np.lexsort((-level, group)).astype(np.int64)
+    key = group * np.int64(top + 1) + (top - level)
+    key *= n
+    key += np.arange(n)
+    key.sort()  # 3 to 6 times faster than lexsort at 1e6 items: integers, and no indirection
+    return key % n if n else key
 
 
 def from_pairs(first: IntArray, second: IntArray, weight: Array, n_items: int) -> Rows:

@@ -96,10 +96,12 @@ class Bracket:
         return (self.upper - self.lower) / self.upper if np.isfinite(self.upper) else 1.0
 
     def offer_point(self, x: Array, *, clean: bool = False) -> bool:
-        """Keep x if it is better; a clean point (exact zeros) may cost up to 0.3 of the gap more."""
+        """Keep x if it is better; a clean point (exact zeros) may cost a little more, far less than the gap."""
         value, scale = self.problem.upper(x)
-        slack = max(0.3 * (self.upper - self.lower), 1e-12 * self.upper) if clean else 0.0
-        return self.offer_value(value, scale, x, slack if np.isfinite(slack) else 0.0)
+        slack = 0.0
+        if clean and np.isfinite(self.upper):
+            slack = self.upper * min(max(0.3 * self.gap, 1e-12), 1e-9)
+        return self.offer_value(value, scale, x, slack)
 
     def offer_value(self, value: float, scale: float, x: Array, slack: float = 0.0) -> bool:
         """Keep `scale` x, whose value is known, if it is better."""

@@ -23,7 +23,8 @@ JUMP_AT = 1e-8  # from 1e-5 a jump often meets the wrong face
 JUMPS = 4
 OUT_OF_REACH = 1e9
 HARD_FIRST = 1e4  # caps from here on rarely bind, and the hard problem needs fewer iterations
-CEILING = 1e8  # caps beyond it leave no digits for the coefficients' cost
+CEILING = 1e8  # caps beyond it leave few digits for the coefficients' cost
+LONGEST = 200  # iterations from one start: what needs more needs another one
 NEAR = 1e-4  # a gap that another start would not improve
 CORRECTIONS = 2  # more save fewer iterations than they cost, from 100 to 1000 items
 
@@ -59,11 +60,11 @@ def _interior_point(problem: Problem, tol: float, max_iter: int) -> Outcome:
     bracket = Bracket(problem)
     iterate, used = _hard_first(bracket, tol, max_iter)
     if problem.cap is not None and problem.cap.max() > CEILING and bracket.gap > NEAR:
-        return _below_ceiling(bracket, tol, max_iter - used)
+        used += _below_ceiling(bracket, tol, max_iter - used)
     for start in _starts(problem):
         if bracket.gap <= NEAR or used >= max_iter or is_out_of_reach(bracket):
             break
-        iterate, n_iter = _run(bracket, start, tol, max_iter - used)
+        iterate, n_iter = _run(bracket, start, tol, min(max_iter - used, LONGEST))
         used += n_iter
     return Outcome(bracket, iterate, used)
 
@@ -84,6 +85,8 @@ def _starts(problem: Problem) -> list[Start]:
     half = 0.5 * float(problem.cap.mean())
     at_caps = Start(np.inf, 1.0 if problem.routing.positive else 10.0)
     inside = Start(100.0, min(max(half, 1.0), 100.0))
+    if half > CEILING:
+        return [at_caps]
     violated = problem.routing.positive or half > HARD_FIRST
     return [at_caps, inside, Start(1.0, 10.0)] if violated else [inside, at_caps, Start(1.0, 10.0)]
 
@@ -100,7 +103,7 @@ def _hard_first(bracket: Bracket, tol: float, max_iter: int) -> tuple[Iterate | 
     return hard.iterate, hard.n_iter
 
 
-def _below_ceiling(bracket: Bracket, tol: float, max_iter: int) -> Outcome:
+def _below_ceiling(bracket: Bracket, tol: float, max_iter: int) -> int:
     """Solve with smaller caps and carry the face over: from some C on, the optimal face no longer changes."""
     problem = bracket.problem
     assert problem.cap is not None
@@ -112,7 +115,7 @@ def _below_ceiling(bracket: Bracket, tol: float, max_iter: int) -> Outcome:
         last = outcome.iterate
         pairs = last.pairs.rescaled(problem.cap, 1.0 / factor)
         optimal_face.jump(bracket, Iterate(last.x, last.z, last.potential / factor, pairs))
-    return Outcome(bracket, None, outcome.n_iter)
+    return outcome.n_iter
 
 
 def _run(bracket: Bracket, start: Start, tol: float, max_iter: int) -> tuple[Iterate, int]:
