@@ -218,9 +218,7 @@ def test_queries_that_compare_nothing_may_still_lend_vectors():
     s = generators.graded_queries(0)
     extra = np.full((3, 3), 7.0), [0, 2, 2], [901, 902, 902]
     want = RankingVectorMachine(tol=1e-10).fit(s.X, s.y, qid=s.qid)
-    model = RankingVectorMachine(tol=1e-10).fit(
-        np.vstack([s.X, extra[0]]), [*s.y, *extra[1]], qid=[*s.qid, *extra[2]]
-    )
+    model = RankingVectorMachine(tol=1e-10).fit(np.vstack([s.X, extra[0]]), [*s.y, *extra[1]], qid=[*s.qid, *extra[2]])
     assert model.objective_ <= want.objective_ * (1 + 1e-9)
 
 

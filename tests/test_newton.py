@@ -9,11 +9,11 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from widemargin._core.comparisons import from_levels
-from widemargin._core.gram import HalfGram, WholeGram
+from widemargin._core.newton.gram import HalfGram, WholeGram
 from widemargin._core.losses import HINGE, SQUARED_HINGE
 from widemargin._core.maps import KernelMap, LinearMap
 from widemargin._core.newton import newton
-from widemargin._core.newton_kernel import newton_kernel
+from widemargin._core.newton.kernel import newton_kernel
 from widemargin._core.risks import GroupedPairRisk
 from widemargin._core.solution import Status
 
@@ -72,9 +72,7 @@ def test_certificate_is_true(loss, n_levels, C):
         assert solution.gap <= tol
         assert solution.dual <= best * (1 + 1e-7)
         assert solution.objective >= best * (1 - 1e-7)
-        assert solution.objective == pytest.approx(
-            objective(risk.levels, X, solution.weights, C, loss), rel=1e-10
-        )
+        assert solution.objective == pytest.approx(objective(risk.levels, X, solution.weights, C, loss), rel=1e-10)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -212,9 +210,7 @@ def test_kernel_samples_and_preconditioner_agree_with_the_plain_path(loss):
     rng = np.random.default_rng(0)
     n = 5100
     X = rng.normal(size=(n, 3))
-    y = np.argsort(np.argsort(np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * rng.normal(size=n))).astype(
-        np.int64
-    )
+    y = np.argsort(np.argsort(np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * rng.normal(size=n))).astype(np.int64)
 
     def rbf(A, B):
         return np.exp(-0.2 * ((A**2).sum(1)[:, None] + (B**2).sum(1) - 2 * A @ B.T))

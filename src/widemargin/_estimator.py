@@ -109,7 +109,9 @@ class PreferenceEstimator(BaseEstimator):
     def _check_samples(self, X, y, sample_weight, qid=None, **check_y):
         """Return items, y, weights, query codes, and the positions of the rows kept: those of positive weight."""
         if check_y.get("y_numeric") and _holds_strings(y):
-            raise ValueError(f"y holds strings such as {str(np.asarray(y).flat[0])!r}; expected numbers, larger = preferred.")
+            raise ValueError(
+                f"y holds strings such as {str(np.asarray(y).flat[0])!r}; expected numbers, larger = preferred."
+            )
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], **check_y)
         if self._is_precomputed:
             self._check_items(X, reset=True)

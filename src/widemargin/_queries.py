@@ -17,9 +17,7 @@ def query_codes(qid, n_rows):
     if ids.shape != (n_rows,):
         raise ValueError(f"qid has shape {ids.shape}, expected ({n_rows},): pass one query id per row.")
     if any(map(_is_missing, ids)) if ids.dtype == object else np.any(ids != ids):  # noqa: PLR0124 (nan, NaT)
-        raise ValueError(
-            "qid has missing values (None, nan, NaT), expected an id in every row; fill or drop them."
-        )
+        raise ValueError("qid has missing values (None, nan, NaT), expected an id in every row; fill or drop them.")
     if ids.dtype == object:
         return _object_codes(ids)
     return np.unique(ids, return_inverse=True)[1].astype(np.int64)

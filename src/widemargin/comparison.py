@@ -16,7 +16,6 @@ from .pairs import as_pairs
 __all__ = ["ComparisonSVM"]
 
 
-
 class ComparisonSVM(ClassifierMixin, PreferenceEstimator):
     """Learn a utility from pairs labelled +1 (first preferred), 0 (no difference) or -1.
 
@@ -202,7 +201,9 @@ class ComparisonSVM(ClassifierMixin, PreferenceEstimator):
         try:
             found = comparison_margin(differences[y != 0], differences[y == 0], tol=self.tol)
         except NotSeparableError as error:
-            raise ValueError("formulation='lp': the pairs are not separable, so (7) has no solution; use 'qp'.") from error
+            raise ValueError(
+                "formulation='lp': the pairs are not separable, so (7) has no solution; use 'qp'."
+            ) from error
         except UnboundedMarginError as error:
             raise ValueError("formulation='lp': y has no ties, so the margin of (7) is unbounded; use 'qp'.") from error
         self.coef_ = map_.from_features(found.w)

@@ -27,9 +27,7 @@ def graded_queries():
     """Rank documents within queries; the baseline regresses on the grades and ignores the queries."""
     data = make_graded_queries(400, docs_per_query=(10, 60), n_features=20, noise=1.0, random_state=0)
     train = data.qid < 200
-    model, seconds = _timed(
-        lambda: RankingSVM(C=1e-3).fit(data.X[train], data.y[train], qid=data.qid[train])
-    )
+    model, seconds = _timed(lambda: RankingSVM(C=1e-3).fit(data.X[train], data.y[train], qid=data.qid[train]))
     naive = LinearRegression().fit(data.X[train], data.y[train])
     scores = [ndcg_score(data.y[~train], m.predict(data.X[~train]), qid=data.qid[~train], k=10) for m in (naive, model)]
     return "graded queries", "RankingSVM", "NDCG@10, higher is better", "regression on grades", *scores, model, seconds
@@ -43,7 +41,15 @@ def ordered_labels():
     pipe, seconds = _timed(lambda: make_pipeline(StandardScaler(), OrdinalSVM(C=1e-4)).fit(X, y))
     naive = DummyClassifier().fit(X, y)
     errors = [mean_absolute_error(y_test, m.predict(X_test)) for m in (naive, pipe)]
-    return "ordered labels", "OrdinalSVM", "mean error in steps, lower is better", "most frequent", *errors, pipe[-1], seconds
+    return (
+        "ordered labels",
+        "OrdinalSVM",
+        "mean error in steps, lower is better",
+        "most frequent",
+        *errors,
+        pipe[-1],
+        seconds,
+    )
 
 
 def pairs_with_ties():
@@ -77,7 +83,16 @@ def main(argv=None):
     sys.stdout.write(line.format(*head) + "\n" + "-" * 132 + "\n")
     for run in (graded_queries, ordered_labels, pairs_with_ties, choices):
         kind, name, measure, baseline, theirs, ours, model, seconds = run()
-        row = (kind, name, measure, baseline, f"{theirs:.3f}", f"{ours:.3f}", f"{model.duality_gap_:.0e}", f"{seconds:.2f}")
+        row = (
+            kind,
+            name,
+            measure,
+            baseline,
+            f"{theirs:.3f}",
+            f"{ours:.3f}",
+            f"{model.duality_gap_:.0e}",
+            f"{seconds:.2f}",
+        )
         sys.stdout.write(line.format(*row) + "\n")
     sys.stdout.write(
         "\nThe gap is a certificate: the objective is at most that far, relatively, from the best possible one.\n"
@@ -121,7 +136,12 @@ def _draw_pairs(axes):
     axes.plot([], [], color="0.55", lw=1.6, label="no difference")
     axes.plot([], [], color="k", marker=">", label="arrow to the preferred")
     axes.plot([], [], color="#7c7b78", lw=1.0, label="equal learned utility")
-    axes.set(title=f"Pairs with ties: the learned utility, {shown.size} of 400 pairs", xlabel="feature 1", ylabel="feature 2", aspect="equal")
+    axes.set(
+        title=f"Pairs with ties: the learned utility, {shown.size} of 400 pairs",
+        xlabel="feature 1",
+        ylabel="feature 2",
+        aspect="equal",
+    )
     axes.legend(loc="upper right", fontsize=8, framealpha=0.9)
 
 
@@ -135,7 +155,9 @@ def _draw_thresholds(axes):
     axes.scatter(utility, labels + jitter, c=labels, cmap="cividis", s=12, edgecolor="k", linewidth=0.2)
     for k, cut in enumerate(pipe[-1].thresholds_):
         axes.axvline(cut, color="k", ls="--", lw=1, label="threshold between neighbouring labels" if k == 0 else None)
-    axes.set(title="Ordered labels: utility and thresholds", xlabel="learned utility", ylabel="true label (1 = mildest)")
+    axes.set(
+        title="Ordered labels: utility and thresholds", xlabel="learned utility", ylabel="true label (1 = mildest)"
+    )
     axes.set_yticks(range(1, 6))
     axes.legend(loc="lower right", fontsize=8, framealpha=0.9)
 

@@ -358,9 +358,7 @@ def _share(metric, part, whole, why):
 
 def _mean_ratio(metric, part, whole, why):
     """Return the mean of part / whole over the queries where the whole is positive."""
-    return _mean_defined(
-        metric, np.divide(part, whole, out=np.full(part.shape, np.nan), where=whole > 0), why
-    )
+    return _mean_defined(metric, np.divide(part, whole, out=np.full(part.shape, np.nan), where=whole > 0), why)
 
 
 def _mean_defined(metric, values, why):
@@ -379,9 +377,7 @@ def _checked(y, u, qid, sample_weight):
     """Return y, u, the query codes and the weights (int64 ones without any), all of one length."""
     y, u = _vector(y, "y"), _vector(u, "prediction")
     if u.size != y.size:
-        raise ValueError(
-            f"the predictions have {u.size} entries but y has {y.size}; pass one for each row of y."
-        )
+        raise ValueError(f"the predictions have {u.size} entries but y has {y.size}; pass one for each row of y.")
     if sample_weight is None:
         return y, u, query_codes(qid, y.size), np.ones(y.size, dtype=np.int64)
     weight = _vector(sample_weight, "sample_weight").astype(np.float64)
@@ -411,9 +407,7 @@ def _ranks(y, y_pred, labels):
     position = {label: i for i, label in enumerate(labels)}
     unknown = {*np.asarray(y).tolist(), *np.asarray(y_pred).tolist()}.difference(position)
     if unknown:
-        raise ValueError(
-            f"labels={list(position)} lacks {unknown}; pass every rank of y and y_pred, worst first."
-        )
+        raise ValueError(f"labels={list(position)} lacks {unknown}; pass every rank of y and y_pred, worst first.")
     return tuple([position[v] for v in np.asarray(ranks).tolist()] for ranks in (y, y_pred))
 
 
@@ -421,9 +415,7 @@ def _outcomes(y, name):
     """Return the outcomes of comparisons, which must be +1, 0 or -1."""
     y = _vector(y, name)
     if not np.isin(y, (-1, 0, 1)).all():
-        raise ValueError(
-            f"{name} holds {np.unique(y)[:5]}, expected only +1 (first preferred), 0 (same) and -1."
-        )
+        raise ValueError(f"{name} holds {np.unique(y)[:5]}, expected only +1 (first preferred), 0 (same) and -1.")
     return y.astype(np.int64)
 
 

@@ -86,9 +86,7 @@ class QueryKFold(BaseCrossValidator):
         """
         if (qid is None) == (groups is None):
             got = "neither" if qid is None else "both"
-            raise ValueError(
-                f"QueryKFold got {got} of qid and groups; pass the query ids as exactly one of them."
-            )
+            raise ValueError(f"QueryKFold got {got} of qid and groups; pass the query ids as exactly one of them.")
         query = query_codes(groups if qid is None else qid, _n_rows(X))
         fold = _deal(np.bincount(query), self, "queries")[query]
         for k in range(self.n_splits):
@@ -232,9 +230,7 @@ def _deal(sizes, splitter, units):
     n_splits = splitter.n_splits
     check_scalar(n_splits, "n_splits", (int, np.integer), min_val=2)
     if n_splits > sizes.size:
-        raise ValueError(
-            f"n_splits={n_splits}, expected at most {sizes.size}, the number of {units}; use fewer."
-        )
+        raise ValueError(f"n_splits={n_splits}, expected at most {sizes.size}, the number of {units}; use fewer.")
     order = np.argsort(-sizes, kind="stable")
     if splitter.shuffle:
         order = check_random_state(splitter.random_state).permutation(sizes.size)
@@ -263,9 +259,7 @@ def _item_codes(X):
         return np.unique(index, return_inverse=True)[1].reshape(-1, 2)
     array = np.asarray(X)
     if array.ndim != 3 or array.shape[1] != 2:
-        raise ValueError(
-            f"X has shape {array.shape}, expected Pairs(items, index) or an array (n_pairs, 2, p)."
-        )
+        raise ValueError(f"X has shape {array.shape}, expected Pairs(items, index) or an array (n_pairs, 2, p).")
     return np.unique(array.reshape(-1, array.shape[2]), axis=0, return_inverse=True)[1].reshape(-1, 2)
 
 

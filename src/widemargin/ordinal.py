@@ -170,7 +170,9 @@ class OrdinalSVM(ClassifierMixin, PreferenceEstimator):
         position = {label: i for i, label in enumerate(order.tolist())}
         unknown = [label for label in np.unique(labels).tolist() if label not in position]
         if unknown:
-            raise ValueError(f"y has the label {unknown[0]!r}, which is not among the classes {order.tolist()}; add it.")
+            raise ValueError(
+                f"y has the label {unknown[0]!r}, which is not among the classes {order.tolist()}; add it."
+            )
         codes = np.array([position[label] for label in labels.tolist()], dtype=np.int64)
         if np.unique(codes).size < 2:
             raise NoComparisonsError(

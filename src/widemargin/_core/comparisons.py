@@ -121,9 +121,7 @@ def from_pairs(first: IntArray, second: IntArray, weight: Array, n_items: int) -
     return Rows(_differences(first, second, n_items), np.zeros((m, 0)), np.ones(m), weight)
 
 
-def from_ties_as_margin(
-    first: IntArray, second: IntArray, y: IntArray, weight: Array, n_items: int
-) -> Rows:
+def from_ties_as_margin(first: IntArray, second: IntArray, y: IntArray, weight: Array, n_items: int) -> Rows:
     """Separate significant from insignificant differences: the flipped problem 002 (8), level beta."""
     won, tied = y != 0, y == 0
     better, worse = np.where(y < 0, second, first), np.where(y < 0, first, second)

@@ -122,9 +122,7 @@ class GroupedPairRisk:
         Y = np.zeros_like(X)
         few, many = self._by_number_of_levels(block.groups)
         order, weight = self.levels.order, self.levels.weight
-        _counting.laplacian_rows(
-            u, block.start, order, self.rank, self.starts, few, weight, edges, shares, X, Y
-        )
+        _counting.laplacian_rows(u, block.start, order, self.rank, self.starts, few, weight, edges, shares, X, Y)
         for group in many:
             self._laplacian_dense(u, X, Y, int(group), block.start)
         return Y

@@ -10,9 +10,7 @@ from sklearn.utils import Bunch, check_random_state
 PAPER_THRESHOLDS = (-1.0, -0.1, 0.25, 1.0)
 
 
-def make_graded_queries(
-    n_queries=20, *, docs_per_query=20, n_features=10, n_grades=5, noise=0.3, random_state=None
-):
+def make_graded_queries(n_queries=20, *, docs_per_query=20, n_features=10, n_grades=5, noise=0.3, random_state=None):
     """Make queries whose documents carry relevance grades.
 
     A document's utility is linear in its features; its grade is where utility + noise falls among the
@@ -169,17 +167,13 @@ def make_comparisons(n_pairs=100, *, norm=2, tie_share=0.5, noise=0.25, random_s
     """
     _check_choice("norm", norm, (1, 2, np.inf))
     if tie_share is not None and not 0.0 <= tie_share <= 1.0:
-        raise ValueError(
-            f"tie_share is a share of the pairs, so it lies in [0, 1] or is None; got {tie_share}."
-        )
+        raise ValueError(f"tie_share is a share of the pairs, so it lies in [0, 1] or is None; got {tie_share}.")
     _check_noise(noise)
     rng = check_random_state(random_state)
     X, y = _draw_pairs(rng, n_pairs, norm, noise)
     if tie_share is not None:
         n_ties = round(tie_share * n_pairs)
-        X, y = _with_ties(
-            X, y, n_ties, n_pairs - n_ties, lambda: _draw_pairs(rng, n_pairs + 100, norm, noise)
-        )
+        X, y = _with_ties(X, y, n_ties, n_pairs - n_ties, lambda: _draw_pairs(rng, n_pairs + 100, norm, noise))
         mixed = rng.permutation(n_pairs)  # the rarer kind was drawn last
         X, y = X[mixed], y[mixed]
     return Bunch(X=X, y=y, utility=_squared_norm(X, norm), tie_width=1.0)
@@ -243,31 +237,21 @@ def make_choices(
     _check_noise(noise)
     rng = check_random_state(random_state)
     if warehouse is None:
-        warehouse = Bunch(
-            products=rng.standard_normal((n_products, n_features)), coef=_unit_vector(rng, n_features)
-        )
+        warehouse = Bunch(products=rng.standard_normal((n_products, n_features)), coef=_unit_vector(rng, n_features))
     products, coef = warehouse.products, warehouse.coef
     if not 1 <= n_shown <= len(products):
-        raise ValueError(
-            f"n_shown={n_shown} of {len(products)} products cannot be shown; give 1 to {len(products)}."
-        )
+        raise ValueError(f"n_shown={n_shown} of {len(products)} products cannot be shown; give 1 to {len(products)}.")
     customers = _mixture_of_gaussians(rng, n_customers, coef.size)
-    product = (
-        rng.random_sample((n_customers, len(products))).argsort(axis=1, kind="stable")[:, :n_shown].ravel()
-    )
+    product = rng.random_sample((n_customers, len(products))).argsort(axis=1, kind="stable")[:, :n_shown].ravel()
     qid = np.repeat(np.arange(n_customers), n_shown)
     X = customers[qid] * products[product]
     utility = X @ coef
     felt = (utility + noise * rng.standard_normal(utility.size)).reshape(n_customers, n_shown)
     y = (np.arange(n_shown) == felt.argmax(axis=1)[:, None]).ravel().astype(np.int64)
-    return Bunch(
-        X=X, y=y, qid=qid, product=product, utility=utility, coef=coef, products=products, customers=customers
-    )
+    return Bunch(X=X, y=y, qid=qid, product=product, utility=utility, coef=coef, products=products, customers=customers)
 
 
-def make_ranking(
-    n_samples=200, *, n_features=5, utility="linear", weights="uniform", n_swaps=0, random_state=None
-):
+def make_ranking(n_samples=200, *, n_features=5, utility="linear", weights="uniform", n_swaps=0, random_state=None):
     """Make one global order of points: the synthetic data of [1]_, section 5.3.1.
 
     Features are uniform on [0, 1]. The order follows F(x) = <w, x> or F(x) = exp(-||w - x||^2) for a random

@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
+from ..solution import Array, Solution, Status, relative_gap
 from .goals import POOR, Goal, Point, Stop, descend, minimise
-from .solution import Array, Solution, Status, relative_gap
 
 if TYPE_CHECKING:
-    from .comparisons import IntArray
+    from ..comparisons import IntArray
     from .curvature import Curvature
     from .passes import LinearPairs, Look
 
@@ -93,9 +93,7 @@ def raised_dual(goal: Goal, helper: Helper, point: Point, target: float) -> tupl
     return base + part.dual(end.look), -C * g
 
 
-def first_guess(
-    goal: Goal, sizes: list[int], tol: float, max_iter: int, warm: Array | None
-) -> tuple[Array, Start]:
+def first_guess(goal: Goal, sizes: list[int], tol: float, max_iter: int, warm: Array | None) -> tuple[Array, Start]:
     """Solve samples of growing size, each from the last; the last sample and its smoothing are kept.
 
     A warm start, the solution for a nearby C, takes the place of all samples but the last.

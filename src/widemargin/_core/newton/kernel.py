@@ -21,14 +21,14 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 from scipy import linalg
 
+from ..solution import Array, Solution, Status, relative_gap
 from .gram import Gram, WholeGram
-from .solution import Array, Solution, Status, relative_gap
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from .comparisons import IntArray
-    from .risks import GroupedPairRisk, Terms
+    from ..comparisons import IntArray
+    from ..risks import GroupedPairRisk, Terms
 
 Product: TypeAlias = Callable[[Array], Array]
 Say: TypeAlias = Callable[[str], None]
@@ -170,9 +170,7 @@ def direction(goal: KernelGoal, at: Look, condition: Conditioner, enough: float)
 class Ascent:
     """Newton steps on one set of items until the certificate is good enough."""
 
-    def __init__(
-        self, goal: KernelGoal, b: Array, tol: float, smallest_h: float, *, precondition: bool
-    ) -> None:
+    def __init__(self, goal: KernelGoal, b: Array, tol: float, smallest_h: float, *, precondition: bool) -> None:
         self.goal, self.tol, self.smallest_h, self.precondition = goal, tol, smallest_h, precondition
         self.condition: Conditioner | None = None
         self.at = goal.look(b, goal.product(b))

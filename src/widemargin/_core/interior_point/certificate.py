@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .comparisons import IntArray, Rows
-from .losses import Loss
+from ..comparisons import IntArray, Rows
+from ..losses import Loss
+from ..solution import Array
 from .problem import Problem
-from .solution import Array
 
 FEASIBLE = 1e-10  # a hard constraint holds if its shortfall is below this share of the largest margin
 ROUNDING = 1e-10  # a shortfall below this may be rounding: stretching the point can cost less than C times it

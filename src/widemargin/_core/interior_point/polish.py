@@ -17,10 +17,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..comparisons import IntArray
+from ..solution import Array
 from .certificate import Bounds, dual_value, primal_value
-from .comparisons import IntArray
 from .problem import Problem
-from .solution import Array
 
 ROUNDS = 6
 ACTIVE_LIMIT = 1500  # active rows beyond which the factorisation costs more than it gives
@@ -77,9 +77,7 @@ def _references(split: Split, a: Array, task: IntArray) -> IntArray:
     return order[first]
 
 
-def _on_face(
-    problem: Problem, tied: Mask, reference: IntArray, a: Array, task: IntArray
-) -> tuple[Array, Array]:
+def _on_face(problem: Problem, tied: Mask, reference: IntArray, a: Array, task: IntArray) -> tuple[Array, Array]:
     """Return x and the multipliers that solve the equations of the split."""
     A, c, carrier = _tied_rows(problem, tied, reference, task)
     cost, m_ref = problem.cost[task[reference]], problem.margin[reference]

@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ..solution import Array
 from .curvature import Curvature, Factor, Iterative
-from .solution import Array
 
 if TYPE_CHECKING:
-    from .comparisons import IntArray
-    from .risks import Block, GroupedPairRisk, Terms
+    from ..comparisons import IntArray
+    from ..risks import Block, GroupedPairRisk, Terms
 
 T = TypeVar("T")
 BLOCK_BYTES = 1 << 20  # a block and its products stay in the second-level cache
@@ -227,9 +227,7 @@ class LinearPairs:
 
 def _is_badly_scaled(X: Any) -> bool:
     """Return whether the columns of some rows spread over decades that float32 sums would mix up."""
-    some = (
-        _dense(X[:: max(1, X.shape[0] // 500)]).astype(float) if X.dtype == np.float32 else np.zeros((1, 1))
-    )
+    some = _dense(X[:: max(1, X.shape[0] // 500)]).astype(float) if X.dtype == np.float32 else np.zeros((1, 1))
     spread = some.std(axis=0)
     spread = spread[spread > 0.0]
     return spread.size > 0 and float(max(spread.max(), np.abs(some).max()) / spread.min()) > WIDEST_SCALES

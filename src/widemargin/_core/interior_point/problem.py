@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 from scipy.sparse import csgraph
 
-from .comparisons import IntArray, Rows
-from .losses import Loss
-from .maps import pivoted_cholesky
-from .solution import Array
+from ..comparisons import IntArray, Rows
+from ..losses import Loss
+from ..maps import pivoted_cholesky
+from ..solution import Array
 
 DENSE_ENTRIES = 200_000  # rows x features that are written out in any case: the most accurate form
 ITEM_RATIO = 3  # rows per item from which products over the items are cheaper than over the rows

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas
 
-from .comparisons import IntArray
-from .solution import Array
+from ..comparisons import IntArray
+from ..solution import Array
 
 BLOCK = 256  # rows; an array per block: one large fresh array costs more in page faults than its products
 
@@ -57,9 +57,7 @@ class WholeGram:
         """Return K v with float64 sums."""
         if self.K.dtype == np.float64:
             return self.product(v)
-        return np.concatenate(
-            [self.K[a : a + BLOCK].astype(float) @ v for a in range(0, self.n_items, BLOCK)]
-        )
+        return np.concatenate([self.K[a : a + BLOCK].astype(float) @ v for a in range(0, self.n_items, BLOCK)])
 
     def corner(self, items: IntArray) -> NDArray:
         """Return the rows and columns of some items."""

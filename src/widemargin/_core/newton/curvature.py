@@ -9,7 +9,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from scipy import linalg
 
-from .solution import Array
+from ..solution import Array
 
 Product: TypeAlias = Callable[[Array], Array]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from .solution import Array
+from ..solution import Array
 
 if TYPE_CHECKING:
     from .curvature import Curvature

@@ -9,13 +9,13 @@ import sys
 from typing import TYPE_CHECKING, Any, Protocol
 
 from .gram import as_gram
-from .newton_kernel import newton_kernel
-from .newton_linear import newton_linear
+from .kernel import newton_kernel
+from .linear import newton_linear
 from .passes import LinearPairs
 
 if TYPE_CHECKING:
-    from .risks import GroupedPairRisk
-    from .solution import Array, Solution
+    from ..risks import GroupedPairRisk
+    from ..solution import Array, Solution
 
 
 def newton(
