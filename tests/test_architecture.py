@@ -98,7 +98,7 @@ def test_a_module_imports_only_what_the_table_allows(path):
     assert not outside, f"{name} must not import {sorted(outside)}"
 
 
-@pytest.mark.parametrize("path", sorted((SOURCE / "_core").glob("*.py")), ids=lambda p: p.name)
+@pytest.mark.parametrize("path", sorted((SOURCE / "_core").rglob("*.py")), ids=lambda p: str(p.relative_to(SOURCE)))
 def test_the_core_never_imports_scikit_learn(path):
     """`_core` sees arrays and numbers: numpy and scipy are all it needs."""
     outside = {name.split(".")[0] for name in imports(path)} & {"sklearn", "pandas", "polars", "matplotlib"}

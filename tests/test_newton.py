@@ -9,10 +9,10 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from widemargin._core.comparisons import from_levels
-from widemargin._core.newton.gram import HalfGram, WholeGram
 from widemargin._core.losses import HINGE, SQUARED_HINGE
 from widemargin._core.maps import KernelMap, LinearMap
 from widemargin._core.newton import newton
+from widemargin._core.newton.gram import HalfGram, WholeGram
 from widemargin._core.newton.kernel import newton_kernel
 from widemargin._core.risks import GroupedPairRisk
 from widemargin._core.solution import Status

@@ -73,7 +73,7 @@ class PreferenceEstimator(BaseEstimator):
         if self.kernel == "poly":
             check_number("degree", self.degree, above=0)
         return {
-            "linear": lambda: kernels.Linear(),
+            "linear": kernels.Linear,
             "rbf": lambda: kernels.RBF(self.gamma),
             "poly": lambda: kernels.Polynomial(self.degree, self.gamma, self.coef0),
             "sigmoid": lambda: kernels.Sigmoid(self.gamma, self.coef0),

@@ -17,8 +17,8 @@ from .metrics import concordance
 class Ranker(RegressorMixin, PreferenceEstimator):
     """An estimator whose data are items in queries and whose prediction is the utility."""
 
-    __metadata_request__fit = {"qid": True}
-    __metadata_request__score = {"qid": True}
+    __metadata_request__fit = {"qid": True}  # noqa: RUF012 (scikit-learn's protocol)
+    __metadata_request__score = {"qid": True}  # noqa: RUF012
 
     def _check_queries(self, X, y, qid, sample_weight):
         """Return items, y, query codes, weights and kept positions; remembers what scoring must know."""

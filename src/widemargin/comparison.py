@@ -44,7 +44,7 @@ class ComparisonSVM(ClassifierMixin, PreferenceEstimator):
     formulation : {"qp", "lp"}, default="qp"
         "lp" is the maximum-margin linear program (7): separable data with ties, linear kernel, no slacks.
     class_weight : dict with keys -1, 0, 1, or "balanced", default=None
-        "balanced" gives the two sides of (8) the same total weight: rows / (2 * rows of the side), a tie being two rows.
+        "balanced" gives both sides of (8) the same total weight: rows / (2 * rows of the side); a tie is two rows.
     tol, max_iter, verbose, C_scale, memory_limit, n_components
         As in :class:`RankingSVM`.
 

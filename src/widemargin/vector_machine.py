@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+
 from ._core import comparisons
 from ._core.maps import landmarks
 from ._core.one_norm import ranking_vectors
