@@ -96,7 +96,7 @@ def _hard_first(bracket: Bracket, tol: float, max_iter: int) -> tuple[Iterate | 
     problem = bracket.problem
     if problem.cap is None or problem.cap.min() < HARD_FIRST:
         return None, 0
-    hard = _interior_point(Problem(problem.graph, problem.K, None, problem.routing), tol, max_iter)
+    hard = solve(Problem(problem.graph, problem.K, None, problem.routing), tol, max_iter)
     if hard.bracket.gap < NEAR:
         bracket.offer_point(hard.bracket.x)
         bracket.offer_multipliers(hard.bracket.y)
@@ -111,8 +111,8 @@ def _below_ceiling(bracket: Bracket, tol: float, max_iter: int) -> int:
     lowered = Problem(problem.graph, problem.K, problem.cap * factor, problem.routing)
     outcome = _interior_point(lowered, tol, max_iter)
     bracket.offer_point(outcome.bracket.x)
-    if outcome.iterate is not None:
-        last = outcome.iterate
+    last = outcome.iterate
+    if last is not None and last.pairs.cap is not None:
         pairs = last.pairs.rescaled(problem.cap, 1.0 / factor)
         optimal_face.jump(bracket, Iterate(last.x, last.z, last.potential / factor, pairs))
     return outcome.n_iter

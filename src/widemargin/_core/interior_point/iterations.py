@@ -16,7 +16,7 @@ from typing import TypeAlias
 import numpy as np
 
 from ..comparisons import Rows
-from ..losses import Loss
+from ..losses import HINGE, SQUARED_HINGE, Loss
 from ..solution import Solution, Status
 from .answer import constant, finish, without_model
 from .certificate import Bounds, dual_value, infeasibility, level_columns, primal_value
@@ -38,6 +38,8 @@ def interior_point(
     rows: Rows, map_: FeatureMap, C: float, loss: Loss, *, tol: float, max_iter: int, report: Report | None = None
 ) -> Solution:
     """Minimise 1/2 |w|^2 + C * sum of losses over explicit rows; `C=inf` forbids slacks."""
+    if loss not in {HINGE, SQUARED_HINGE}:
+        raise TypeError(f"the interior point solves the hinge and its square; got {loss!r}")
     with np.errstate(over="ignore", invalid="ignore"):
         problem = scaled_problem(rows, map_, C, loss)
     if problem is not None and not problem.is_finite:
