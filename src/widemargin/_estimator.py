@@ -29,9 +29,9 @@ LOSSES = {
     "squared_epsilon_insensitive": SQUARED_HINGE,
 }
 EXPLICIT_PAIRS = 20_000  # pairs are written out up to this: the interior point is exact there, and fast enough
-EXPLICIT_PAIRS_FINE = 500_000  # the same where a kernel machine asks for a gap that Newton reaches only slowly
+EXPLICIT_PAIRS_FINE = 500_000  # the same where Newton is slow on a kernel: a fine tol, or a C that makes it steep
 EXPLICIT_PAIRS_RESCUE = 1_000_000  # the same where Newton did not reach the gap
-FINE = 1e-7
+FINE, STEEP = 1e-7, 100.0
 INDEFINITE = -1e-8  # smallest eigenvalue, as a share of the largest, that a kernel matrix may have
 
 
@@ -183,7 +183,8 @@ class PreferenceEstimator(BaseEstimator):
         """Solve all pairs of levels: written out where they are few, hard or must be exact; else implicit."""
         self._check_convex(map_)
         C = self._scaled_C(levels.total_weight)
-        limit = EXPLICIT_PAIRS if self.tol >= FINE or not map_.is_gram else EXPLICIT_PAIRS_FINE
+        hard_kernel = map_.is_gram and (self.tol < FINE or C * np.mean(np.diag(map_.gram())) > STEEP)
+        limit = EXPLICIT_PAIRS_FINE if hard_kernel else EXPLICIT_PAIRS
         if np.isinf(C) or levels.n_pairs <= limit:
             return self._interior_point(levels.rows(), map_, C, loss)
         name, solution = self._newton(GroupedPairRisk(levels, loss), map_, C)

@@ -20,7 +20,7 @@ from scipy import sparse
 from scipy.linalg import blas, solve_triangular
 
 from .comparisons import IntArray
-from .pair_graph import PairGraph, Query, cholesky, sums
+from .pair_graph import PairGraph, Query, conductance_cholesky, sums
 from .solution import Array
 
 NEGLIGIBLE = 1e-14  # of a chain's flow: less than this between two items is rounding
@@ -108,7 +108,7 @@ class Chains:
             H = sparse.csr_array((arcs, (nodes, hubs)), shape=(len(between[chain.query]), n_hubs))
             between[chain.query] += (H @ inverse) @ H.T
             inverses.append(inverse)
-        factors = tuple(_conductance_factor(G) for G in between)
+        factors = tuple(np.tril(conductance_cholesky(G)) for G in between)
         return ChainMetric(self.graph.queries, self.chains, factors, tuple(inverses))
 
 
@@ -193,15 +193,6 @@ def _ladder(leak: Array, link: Array) -> Array:
         here = own + out[-1]
         out.append(here * (next_link / (next_link + here)))
     return np.array(out[: leak.size])
-
-
-def _conductance_factor(between: Array) -> Array:
-    """Return the lower factor of the Laplacian with these conductances, the ground replaced by a unit row."""
-    np.fill_diagonal(between, 0.0)
-    total = between.sum(axis=1)
-    L = np.asfortranarray(-between)
-    L[-1] = L[:, -1] = 0.0
-    return np.tril(cholesky(L, np.append(total[:-1], 1.0)))
 
 
 def from_graph(graph: PairGraph, *, positive: bool) -> Chains:

@@ -20,8 +20,9 @@ from .one_norm_problem import Bracket, Iterate, Problem
 from .solution import Array
 
 ROUNDS = 8
-LARGEST = 500_000  # entries of the dense part: seconds of simplex steps
-TIGHT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10, "maxiter": 20_000}
+LARGEST = 200_000  # entries of the dense part
+# HiGHS can cycle for minutes on kernels that are nearly singular: it is given two seconds per round
+LIMITS = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10, "time_limit": 2.0}
 
 
 BoolArray: TypeAlias = NDArray[np.bool_]
@@ -92,7 +93,7 @@ def _solve_piece(problem: Problem, piece: _Piece, reach: float) -> OptimizeResul
         bounds = np.vstack([bounds, np.tile([0.0, np.inf], (n, 1))])
     equations = {"A_eq": hubs, "b_eq": np.zeros(hubs.shape[0])} if hubs.shape[0] else {}
     ones = np.ones(margin.shape[0])
-    return linprog(cost, A_ub=-margin, b_ub=-ones, bounds=bounds, method="highs", options=TIGHT, **equations)
+    return linprog(cost, A_ub=-margin, b_ub=-ones, bounds=bounds, method="highs", options=LIMITS, **equations)
 
 
 def _unit(cap: Array | None) -> float:

@@ -55,17 +55,17 @@ class System:
 
     def __init__(self, problem: Problem, arcs: Arcs, pairs: PairBarrier, *, careful: bool) -> None:
         self.problem, self.arcs, self.pairs = problem, arcs, pairs
+        self.careful = careful
         self.theta = arcs.x / arcs.z
         self.metric = problem.routing.metric(self.theta)
         self.T = self._half_laplacian(self.metric.spread(problem.K))
-        self.careful = careful
         self.factor = self._factor_by_qr() if careful else self._factor()
 
     def _half_laplacian(self, M: Array) -> Array:
         """Return R'M; the ground's row of M is 0 and stays so."""
         graph = self.problem.graph
         degree = self.pairs.weigh()
-        factors = graph.laplacian_factors(self.pairs.W, degree)
+        factors = graph.laplacian_factors(self.pairs.W, degree, careful=self.careful)
         if len(factors) == 1:
             return blas.dtrmm(1.0, factors[0], M, lower=1, trans_a=1, overwrite_b=1)
         for query, R in zip(graph.queries, factors, strict=True):

@@ -24,6 +24,7 @@ JUMPS = 4
 OUT_OF_REACH = 1e9
 HARD_FIRST = 1e4  # caps from here on rarely bind, and the hard problem needs fewer iterations
 CEILING = 1e8  # caps beyond it leave few digits for the coefficients' cost
+SHORTEST = 1e-8  # a shorter step means that the direction is rounding, and is not taken
 LONGEST = 200  # iterations from one start: what needs more needs another one
 NEAR = 1e-4  # a gap that another start would not improve
 CORRECTIONS = 2  # more save fewer iterations than they cost, from 100 to 1000 items
@@ -142,16 +143,15 @@ class _Patience:
     """Says when to stop: the steps have died, or a small gap no longer falls."""
 
     def __init__(self) -> None:
-        self.gap, self.waited, self.tiny = 1.0, 0, 0
+        self.gap, self.waited = 1.0, 0
 
     def is_over(self, gap: float, step: float) -> bool:
         """Take note of an iteration."""
-        self.tiny = 0 if step > 1e-8 else self.tiny + 1
         if gap > 1e-3 or gap < 0.7 * self.gap:
             self.gap, self.waited = gap, 0
         else:
             self.waited += 1
-        return self.tiny >= 3 or self.waited >= 8 or not np.isfinite(step)
+        return step == 0.0 or self.waited >= 8
 
 
 class _Point:
@@ -200,6 +200,8 @@ class _Point:
         self.careful = system.careful
         share = 0.97 if gap > 0.1 else 0.995  # early steps to the very boundary cost later ones
         primal, dual = min(1.0, share * d.primal), min(1.0, share * d.dual)
+        if not max(primal, dual) > SHORTEST:
+            return 0.0
         now = self.iterate
         now.pairs.step(self.moves[0], primal, dual)
         potential = now.potential + dual * d.potential

@@ -63,13 +63,16 @@ def _iterate(problem: Problem, goal: float, max_iter: int, report: Report | None
     bounds = Bounds(state.x, float("inf"), np.zeros_like(state.a), 0.0)
     before, mu_before = bounds, float("inf")
     idle = extra = 0
+    mu = float("inf")
     for k in range(1, max_iter + 1):
         try:
             with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # a dead step is noticed below
                 system = System(problem, state)
-                moved, step = system.advance()
+                moved, step, mu = *system.advance(), system.mu
         except FloatingPointError:
             moved, step = state, 0.0
+        if not all(np.all(np.isfinite(part)) for part in (moved.x, moved.s, moved.a, moved.xi, moved.beta)):
+            moved, step = state, 0.0  # keep the last usable point: the polish starts from it
         state = moved
         bounds = _tightened(problem, bounds, state)
         if report is not None:
@@ -77,10 +80,11 @@ def _iterate(problem: Problem, goal: float, max_iter: int, report: Report | None
         if problem.hard and infeasibility(problem, state.a) < NO_MARGIN:
             return bounds, state, k, Status.INFEASIBLE
         idle += 1
-        if bounds.improves(before) or system.mu < 0.5 * mu_before:
-            idle, before, mu_before = 0, bounds, min(mu_before, system.mu)
+        far = bounds.gap > LOOSE  # there complementarity may fall long before the bounds move
+        if bounds.improves(before) or (far and mu < 0.5 * mu_before):
+            idle, before, mu_before = 0, bounds, min(mu_before, mu)
         extra += bounds.gap <= goal
-        if bounds.gap <= goal and (goal > EXACT or extra > EXTRA or _separates(problem, state, system.mu)):
+        if bounds.gap <= goal and (goal > EXACT or extra > EXTRA or _separates(problem, state, mu)):
             return bounds, state, k, Status.CONVERGED
         if not np.isfinite(bounds.primal) and not np.all(np.isfinite(state.x)):
             return bounds, state, k, Status.NOT_FINITE

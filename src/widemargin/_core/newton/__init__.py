@@ -8,6 +8,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, Protocol
 
+from .finish import Map as FinishMap
+from .finish import honest, nonzero
 from .gram import as_gram
 from .kernel import newton_kernel
 from .linear import newton_linear
@@ -36,12 +38,15 @@ def newton(
     say = _say if verbose else _silent
     columns = map_.columns()
     if columns is None:
-        return newton_kernel(as_gram(map_.gram()), risk, C, tol=tol, max_iter=max_iter, say=say, start=start)
-    data = LinearPairs.of(columns, risk, n_threads=n_threads)
-    return newton_linear(data, C, tol=tol, max_iter=max_iter, say=say, start=start)
+        gram = as_gram(map_.gram())
+        solution = newton_kernel(gram, risk, C, tol=tol, max_iter=max_iter, say=say, start=start)
+    else:
+        data = LinearPairs.of(columns, risk, n_threads=n_threads)
+        solution = newton_linear(data, C, tol=tol, max_iter=max_iter, say=say, start=start)
+    return honest(risk, map_, C, nonzero(risk, map_, C, solution), tol)
 
 
-class Map(Protocol):
+class Map(FinishMap, Protocol):
     """What Newton asks of a map: the matrix that makes utilities of weights, or the items' Gram matrix."""
 
     def columns(self) -> Any | None:

@@ -1,0 +1,94 @@
+"""Run the workloads and print the table."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import warnings
+from pathlib import Path
+
+from . import machine, objective
+from .datasets import WORKLOADS
+from .measure import measure
+from .process import in_process, progress
+from .scaling import scaling
+from .startup import startup
+from .table import table
+
+
+def main(argv=None):
+    """Parse, run, print; returns the exit status: 1 where a process failed."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="tiny sizes, in one process: a smoke test")
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="workloads whose names start with one of these")
+    parser.add_argument("--solvers", nargs="+", metavar="NAME", help="only these solvers; ours always runs")
+    parser.add_argument("--out", type=Path, help="write the report here too")
+    parser.add_argument("--scaling", type=Path, metavar="DIR", help="time and memory against rows; plots into DIR")
+    options = parser.parse_args(argv)
+    if options.scaling:
+        lines = [*machine.describe(), "", *scaling(options.scaling)]
+    else:
+        lines = report(chosen(options.only), options.solvers, quick=options.quick)
+    text = "\n".join(lines) + "\n"
+    sys.stdout.write(text)
+    if options.out:
+        options.out.write_text(text, encoding="utf-8")
+    return int("failed:" in text)
+
+
+def chosen(prefixes):
+    """Return the workloads that a user asked for."""
+    return [w for w in WORKLOADS.values() if prefixes is None or w.name.startswith(tuple(prefixes))]
+
+
+def report(workloads, names=None, *, quick=False):
+    """Return the lines of the report."""
+    results = quick_results(workloads, names) if quick else full_results(workloads, names)
+    lines = [*machine.describe(), "", *table(results), ""]
+    return lines if quick else lines + startup()
+
+
+def quick():
+    """Run every workload at a tiny size, all solvers that are installed, the referee included; seconds in all."""
+    return quick_results(chosen(None))
+
+
+def quick_results(workloads, names=None):
+    """Return results of tiny problems, in this process."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return collect(workloads, names, lambda workload, solver, **how: measure(workload, solver, quick=True, **how))
+
+
+def full_results(workloads, names=None):
+    """Return results of full problems, each in a process of its own."""
+    return collect(workloads, names, in_process)
+
+
+def collect(workloads, names, run):
+    """Run ours, then the peers against our lower bound; no answer may lie below what was certified."""
+    results = []
+    for k, workload in enumerate(workloads, 1):
+        progress(f"[{k}/{len(workloads)}] {workload.name}:")
+        rows = [run(workload, "ours")]
+        own = rows[0]
+        progress(summary(own))
+        if workload.threads and not own.skipped:
+            rows.append(run(workload, "ours", threads=2, bound=own.bound))
+            progress(summary(rows[-1]))
+        for peer in workload.peers:
+            if names is None or peer in names:
+                rows.append(run(workload, peer, bound=own.bound))
+                progress(summary(rows[-1]))
+        if own.certificate is not None:
+            for row in rows:
+                if row.objective is not None:
+                    objective.check_bound(row.objective, own.certificate)
+        progress("\n")
+        results += rows
+    return results
+
+
+def summary(row):
+    """Return a few words for the progress line."""
+    return f" {row.solver} " + (f"({row.skipped})" if row.skipped else f"{row.cpu:.3g} s")
