@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import warnings
+from functools import partial
 from pathlib import Path
 
 from . import machine, objective
@@ -28,7 +29,9 @@ def main(argv=None):
     if options.scaling:
         lines = [*machine.describe(), "", *scaling(options.scaling)]
     else:
-        lines = report(chosen(options.only), options.solvers, quick=options.quick)
+        run = quick_results if options.quick else full_results
+        results = run(chosen(options.only), options.solvers, partial(keep, options.out))
+        lines = [*report(results), "", *([] if options.quick else startup())]
     text = "\n".join(lines) + "\n"
     sys.stdout.write(text)
     if options.out:
@@ -36,16 +39,20 @@ def main(argv=None):
     return int("failed:" in text)
 
 
+def keep(path, results):
+    """Write what is known so far: a long run that is interrupted loses nothing."""
+    if path:
+        path.write_text("\n".join(report(results)) + "\n", encoding="utf-8")
+
+
 def chosen(prefixes):
     """Return the workloads that a user asked for."""
     return [w for w in WORKLOADS.values() if prefixes is None or w.name.startswith(tuple(prefixes))]
 
 
-def report(workloads, names=None, *, quick=False):
+def report(results):
     """Return the lines of the report."""
-    results = quick_results(workloads, names) if quick else full_results(workloads, names)
-    lines = [*machine.describe(), "", *table(results), ""]
-    return lines if quick else lines + startup()
+    return [*machine.describe(), "", *table(results)]
 
 
 def quick():
@@ -53,19 +60,19 @@ def quick():
     return quick_results(chosen(None))
 
 
-def quick_results(workloads, names=None):
+def quick_results(workloads, names=None, keep=None):
     """Return results of tiny problems, in this process."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return collect(workloads, names, lambda workload, solver, **how: measure(workload, solver, quick=True, **how))
+        return collect(workloads, names, partial(measure, quick=True), keep)
 
 
-def full_results(workloads, names=None):
+def full_results(workloads, names=None, keep=None):
     """Return results of full problems, each in a process of its own."""
-    return collect(workloads, names, in_process)
+    return collect(workloads, names, in_process, keep)
 
 
-def collect(workloads, names, run):
+def collect(workloads, names, run, keep=None):
     """Run ours, then the peers against our lower bound; no answer may lie below what was certified."""
     results = []
     for k, workload in enumerate(workloads, 1):
@@ -86,6 +93,8 @@ def collect(workloads, names, run):
                     objective.check_bound(row.objective, own.certificate)
         progress("\n")
         results += rows
+        if keep:
+            keep(results)
     return results
 
 

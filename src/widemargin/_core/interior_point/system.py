@@ -10,6 +10,8 @@ from scipy import linalg
 from ..solution import Array
 from .problem import Problem
 
+CORRECTORS = 4
+
 
 @dataclass(frozen=True)
 class State:
@@ -42,16 +44,34 @@ class System:
         state = self.state
         affine = self._direction(-state.s * state.a, -state.xi * state.beta)
         alpha = _longest(state, affine)
-        sigma = (self._mu(_moved(state, affine, alpha)) / self.mu) ** 3
-        target = sigma * self.mu
-        step = self._direction(
-            target - state.s * state.a - affine.a * affine.s, target - state.xi * state.beta - affine.xi * affine.beta
-        )
+        target = (self._mu(_moved(state, affine, alpha)) / self.mu) ** 3 * self.mu
+        c_row = target - state.s * state.a - affine.a * affine.s
+        c_box = target - state.xi * state.beta - affine.xi * affine.beta
+        step = self._centred(self._direction(c_row, c_box), c_row, c_box, target)
         alpha = min(1.0, 0.995 * _longest(state, step))
         moved = _moved(state, step, alpha)
         if self.problem.loss.squared and not self.problem.hard:
             moved = replace(moved, xi=self.problem.slacks.total(moved.a) / (2.0 * self.problem.cost))
         return moved, alpha
+
+    def _centred(self, step: State, c_row: Array, c_box: Array, target: float) -> State:
+        """Return the step with a few products pulled back to the others (Gondzio), while that lengthens it.
+
+        A handful of badly centred rows among many would otherwise hold all of them to short steps.
+        """
+        alpha = _longest(self.state, step)
+        for _ in range(CORRECTORS):
+            if alpha > 0.9:
+                break
+            ahead = _moved(self.state, step, min(1.0, 1.3 * alpha + 0.1))
+            c_row = c_row + _pull(ahead.s * ahead.a, target)
+            c_box = c_box + _pull(ahead.xi * ahead.beta, target)
+            tried = self._direction(c_row, c_box)
+            longer = _longest(self.state, tried)
+            if longer < alpha + 0.02:
+                break
+            step, alpha = tried, longer
+        return step
 
     def _mu(self, state: State) -> float:
         total = float(state.s @ state.a) + float(state.xi @ state.beta)
@@ -181,6 +201,11 @@ def _cholesky(matrix: Array) -> tuple[Array, bool]:
         except linalg.LinAlgError:
             jitter *= 30.0
     raise FloatingPointError("the Newton system is not finite")
+
+
+def _pull(products: Array, target: float) -> Array:
+    """Return what brings complementarity products into [0.1, 10] times the target, large ones not at once."""
+    return np.maximum(np.clip(products, 0.1 * target, 10.0 * target) - products, -10.0 * target)
 
 
 def _longest(state: State, step: State) -> float:
