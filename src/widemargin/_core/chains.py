@@ -20,7 +20,7 @@ from scipy import sparse
 from scipy.linalg import blas, solve_triangular
 
 from .comparisons import IntArray
-from .pair_graph import PairGraph, Query, conductance_cholesky, sums
+from .pair_graph import PairGraph, Query, network_cholesky, sums
 from .solution import Array
 
 NEGLIGIBLE = 1e-14  # of a chain's flow: less than this between two items is rounding
@@ -94,7 +94,7 @@ class Chains:
                 largest = max(largest, float(behind[compared].max()))
         return largest
 
-    def metric(self, theta: Array) -> ChainMetric:
+    def metric(self, theta: Array, *, careful: bool) -> ChainMetric:
         """Eliminate the hubs: return the factored conductance between items."""
         inverses = []
         between = [np.zeros(query.is_edge.shape) for query in self.graph.queries]
@@ -108,7 +108,7 @@ class Chains:
             H = sparse.csr_array((arcs, (nodes, hubs)), shape=(len(between[chain.query]), n_hubs))
             between[chain.query] += (H @ inverse) @ H.T
             inverses.append(inverse)
-        factors = tuple(np.tril(conductance_cholesky(G)) for G in between)
+        factors = tuple(_items_factor(G, careful=careful) for G in between)
         return ChainMetric(self.graph.queries, self.chains, factors, tuple(inverses))
 
 
@@ -193,6 +193,11 @@ def _ladder(leak: Array, link: Array) -> Array:
         here = own + out[-1]
         out.append(here * (next_link / (next_link + here)))
     return np.array(out[: leak.size])
+
+
+def _items_factor(between: Array, *, careful: bool) -> Array:
+    np.fill_diagonal(between, 0.0)
+    return np.tril(network_cholesky(np.asfortranarray(between), between.sum(axis=1), careful=careful))
 
 
 def from_graph(graph: PairGraph, *, positive: bool) -> Chains:

@@ -57,7 +57,7 @@ class System:
         self.problem, self.arcs, self.pairs = problem, arcs, pairs
         self.careful = careful
         self.theta = arcs.x / arcs.z
-        self.metric = problem.routing.metric(self.theta)
+        self.metric = problem.routing.metric(self.theta, careful=careful)
         self.T = self._half_laplacian(self.metric.spread(problem.K))
         self.factor = self._factor_by_qr() if careful else self._factor()
 

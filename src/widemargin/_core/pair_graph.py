@@ -123,18 +123,25 @@ class PairGraph:
 
     def laplacian_factors(self, W: Array, degree: Array, *, careful: bool) -> list[Array]:
         """Return for every query a lower R with R R' = B'WB, the row of the ground replaced by a unit row."""
-        return [_factor(query, W[query.edges], degree[query.nodes], careful) for query in self.queries]
+        factors = []
+        for query in self.queries:
+            # better nodes come first, so the edges fill the upper triangle: the lower one of the transpose
+            between = np.zeros(query.is_edge.shape)
+            between[query.is_edge] = W[query.edges]
+            factors.append(network_cholesky(between.T, degree[query.nodes], careful=careful))
+        return factors
 
 
-def _factor(query: Query, W: Array, degree: Array, careful: bool) -> Array:
-    # better nodes come first, so the edges fill the upper triangle: the lower one of the transpose
-    between = np.zeros(query.is_edge.shape)
-    between[query.is_edge] = W
+def network_cholesky(between: Array, degree: Array, *, careful: bool) -> Array:
+    """Return the lower factor of the Laplacian of a network, its last node replaced by a unit row.
+
+    `between` holds the conductances below the diagonal and is overwritten, `degree` their sums at each node.
+    """
     if careful:
-        return conductance_cholesky(between.T)
-    between[:, -1] = 0.0
+        return _cholesky_without_subtraction(between)
     np.negative(between, out=between)
-    return cholesky(between.T, np.append(degree[:-1], 1.0))
+    between[-1] = 0.0
+    return cholesky(between, np.append(degree[:-1], 1.0))
 
 
 def cholesky(A: Array, diagonal: Array) -> Array:
@@ -150,15 +157,13 @@ def cholesky(A: Array, diagonal: Array) -> Array:
     return factor
 
 
-def conductance_cholesky(between: Array) -> Array:
-    """Return the lower Cholesky factor of the Laplacian of a network, its last node replaced by a unit row.
+def _cholesky_without_subtraction(factor: Array) -> Array:
+    """Return the same for conductances that differ by twenty decades, every entry right to most of its digits.
 
-    `between` holds the conductances below the diagonal. A pivot is the sum of what is left of its column, not a
-    difference from a degree, so nothing is ever subtracted and every entry keeps its digits although conductances
-    may differ by twenty decades (Grassmann, Taksar and Heyman's rule). Blocked: most work is one product per block.
+    A pivot is the sum of what is left of its column, not a difference from a degree, and nothing is ever subtracted
+    (the rule of Grassmann, Taksar and Heyman). Blocked, so that most of the work is one product per block.
     """
-    n = len(between)
-    factor = np.array(between, order="F")
+    n = len(factor)
     for lo in range(0, n - 1, BLOCK):
         hi = min(lo + BLOCK, n - 1)
         for j in range(lo, hi):

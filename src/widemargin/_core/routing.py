@@ -66,8 +66,8 @@ class Routing(Protocol):
     def steepest(self, g: Array) -> float:
         """Return the largest gain of g per unit of cost: a dual point is feasible where it is at most 1."""
 
-    def metric(self, theta: Array) -> Metric:
-        """Return the factored conductance for these arcs."""
+    def metric(self, theta: Array, *, careful: bool) -> Metric:
+        """Return the factored conductance for these arcs; carefully where cancellation has been met."""
 
 
 @dataclass(frozen=True)
@@ -119,8 +119,8 @@ class Direct:
         """Return the largest g, or |g| where coefficients may be negative."""
         return float(g.max() if self.positive else np.abs(g).max())
 
-    def metric(self, theta: Array) -> Diagonal:
-        """Return the conductance of each item's arcs."""
+    def metric(self, theta: Array, *, careful: bool) -> Diagonal:  # noqa: ARG002
+        """Return the conductance of each item's arcs: sums of positive numbers, careful or not."""
         return Diagonal(np.sqrt(theta.reshape(1 if self.positive else 2, -1).sum(axis=0)))
 
 
