@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import datetime as dt
+import gc
 import importlib.metadata
+import importlib.util
 import os
 import platform
 import resource
@@ -31,7 +35,7 @@ def describe():
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     system = f"{platform.system()}, Python {platform.python_version()}"
     return [
-        f"{today}, commit {commit()}",
+        f"{today}, {source()}",
         f"{cpu_model()}, {os.cpu_count()} cores, {memory:.0f} GiB, {system}",
         ", ".join(f"{name} {version(name)}" for name in PACKAGES if version(name)),
     ]
@@ -44,6 +48,13 @@ def cpu_model():
     except OSError:
         return platform.processor()
     return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "unknown")
+
+
+def source():
+    """Return the commit that was measured; an installed copy may be of any other."""
+    tree = Path(__file__).resolve().parents[1]
+    path = Path(importlib.util.find_spec("widemargin").origin).resolve()
+    return f"commit {commit()}" if tree in path.parents and ".venv" not in path.parts else "an installed copy"
 
 
 def commit():
@@ -72,7 +83,10 @@ def resident():
 
 
 def forget_peak():
-    """Start a new peak, where the system can: on Linux."""
+    """Start a new peak, where the system can: on Linux. Freed memory is handed back first, or it would hide use."""
+    gc.collect()
+    with contextlib.suppress(AttributeError, OSError, TypeError):  # not glibc
+        ctypes.CDLL(None).malloc_trim(0)
     try:
         Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
     except OSError:

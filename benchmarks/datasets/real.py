@@ -1,6 +1,6 @@
 """Real queries: a sample of MSLR-WEB10K and OHSUMED of LETOR 3.0, from a folder that holds them.
 
-The folder is WIDEMARGIN_DATA, or ../shared/data beside the project. Nothing is downloaded.
+The folder is WIDEMARGIN_DATA, or the data folder beside the project. Nothing is downloaded.
 """
 
 import gzip

@@ -9,7 +9,7 @@ import warnings
 from ..problem import Answer
 from . import absent
 
-EFFORTS = tuple({"max_iter": k} for k in (12, 14, 16, 18, 20, 25, 40))
+EFFORTS = tuple({"max_iter": k} for k in (10, 11, 12, 13, 14, 15, 16, 17, 18, 20, 25, 30, 40))
 
 
 def skip():

@@ -9,7 +9,7 @@ import warnings
 from ..problem import Answer
 from . import absent
 
-EFFORTS = tuple({"max_iter": k} for k in (3, 5, 8, 12, 20, 40))
+EFFORTS = tuple({"max_iter": k} for k in (3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 18, 20, 25, 30, 40))
 
 
 def skip():

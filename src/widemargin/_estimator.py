@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from dataclasses import replace
 from numbers import Integral, Real
 
 import numpy as np
@@ -29,9 +30,10 @@ LOSSES = {
     "squared_epsilon_insensitive": SQUARED_HINGE,
 }
 EXPLICIT_PAIRS = 20_000  # pairs are written out up to this: the interior point is exact there, and fast enough
-EXPLICIT_PAIRS_FINE = 500_000  # the same where Newton is slow on a kernel: a fine tol, or a C that makes it steep
+EXPLICIT_PAIRS_FINE = 200_000  # the same where Newton is slow on a kernel: a fine tol, or a C that makes it steep
 EXPLICIT_PAIRS_RESCUE = 1_000_000  # the same where Newton did not reach the gap
 FINE, STEEP = 1e-7, 100.0
+GRAM_ITEMS = 5000  # items up to which a linear model with more features than that goes through its Gram matrix
 INDEFINITE = -1e-8  # smallest eigenvalue, as a share of the largest, that a kernel matrix may have
 
 
@@ -140,7 +142,12 @@ class PreferenceEstimator(BaseEstimator):
         self._resolve_kernel(X)
         if self._kernel is None:
             return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=float)
-        return self._kernel(X, X)
+        K = self._kernel(X, X)
+        if not np.all(np.isfinite(K)):
+            raise ValueError(
+                f"kernel={self.kernel!r} gave NaN or infinite values; look at gamma, degree and the scale of X."
+            )
+        return K
 
     def _resolve_kernel(self, X):
         kernel = self._kernel_template()
@@ -150,7 +157,7 @@ class PreferenceEstimator(BaseEstimator):
         """Refuse an indefinite kernel matrix: the 2-norm problem is then not convex and no bound exists."""
         if self._is_linear or (self._kernel is not None and self._kernel.is_psd):
             return
-        ratio = kernels.lowest_eigenvalue_ratio(map_.gram())
+        ratio = kernels.lowest_eigenvalue_ratio(map_.kernel_block())
         if ratio < INDEFINITE:
             raise ValueError(
                 f"the kernel matrix has an eigenvalue of {ratio:.1e} of the largest; expected none below "
@@ -164,7 +171,7 @@ class PreferenceEstimator(BaseEstimator):
         need = 3 * 8 * n * n
         if need > limit:
             raise MemoryError(
-                f"an exact kernel over {n} items needs {need / 1e9:.1f} GB and the limit is {limit / 1e9:.1f} GB; "
+                f"an exact kernel over {n} items needs {need / 1e9:.3g} GB and the limit is {limit / 1e9:.3g} GB; "
                 "use n_components=1000 for a low-rank kernel, kernel='linear', or raise memory_limit."
             )
 
@@ -187,7 +194,12 @@ class PreferenceEstimator(BaseEstimator):
         limit = EXPLICIT_PAIRS_FINE if hard_kernel else EXPLICIT_PAIRS
         if np.isinf(C) or levels.n_pairs <= limit:
             return self._interior_point(levels.rows(), map_, C, loss)
-        name, solution = self._newton(GroupedPairRisk(levels, loss), map_, C)
+        risk = GroupedPairRisk(levels, loss)
+        if self._is_linear and 2 * map_.n_features > map_.n_items and map_.n_items <= GRAM_ITEMS:
+            name, solution = self._newton(risk, maps.KernelMap(map_.gram()), C)
+            solution = replace(solution, weights=map_.adjoint_exact(solution.weights))
+        else:
+            name, solution = self._newton(risk, map_, C)
         if solution.status is Status.CONVERGED or levels.n_pairs > EXPLICIT_PAIRS_RESCUE:
             return name, solution
         rescue = self._interior_point(levels.rows(), map_, C, loss)
@@ -225,7 +237,7 @@ class PreferenceEstimator(BaseEstimator):
         text = worst.status.value.format(gap=worst.gap, tol=self.tol, max_iter=self.max_iter, bound=1e-9)
         if worst.status is Status.INFEASIBLE:
             raise ValueError(f"C=inf: {text}")
-        warnings.warn(f"{type(self).__name__}: {text}", ConvergenceWarning, stacklevel=4)
+        warnings.warn(f"{type(self).__name__}: {text}", ConvergenceWarning, stacklevel=3)
 
     def _keep_model(self, X, map_, solutions, kept):
         """Set coef_ (linear) or dual_coef_ over the support items, for one solution or one per column."""
@@ -244,10 +256,11 @@ class PreferenceEstimator(BaseEstimator):
 
     def _keep_support(self, X, dual, kept, *, single):
         """Set support_, support_vectors_ and dual_coef_ from coefficients over the items X."""
+        if self._is_linear and self.solver_ == "newton":  # the multipliers there are a bound, not the model
+            return
         used = np.flatnonzero(np.any(dual != 0, axis=1))
         self.support_ = kept[used]
-        if not (self._is_linear and self.solver_ == "newton"):  # there it would be a copy of most of X
-            self.support_vectors_ = np.empty((0, 0)) if self._is_precomputed else X[used]
+        self.support_vectors_ = np.empty((0, 0)) if self._is_precomputed else X[used]
         self.dual_coef_ = dual[used, 0] if single else dual[used]
 
     def _warn_if_collapsed(self, advice):

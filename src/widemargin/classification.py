@@ -126,7 +126,10 @@ class MarginClassifier(ClassifierMixin, PreferenceEstimator):
         self.classes_, codes = np.unique(y, return_inverse=True)
         if self.classes_.size < 2:
             raise NoComparisonsError(f"y has one class ({self.classes_[0]!r}); expected at least two classes.")
-        weight = weight * compute_class_weight(self.class_weight, classes=self.classes_, y=y)[codes]
+        class_weight = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
+        if np.any(class_weight <= 0) or not np.all(np.isfinite(class_weight)):
+            raise ValueError(f"class_weight={self.class_weight!r} has a weight that is not positive and finite.")
+        weight = weight * class_weight[codes]
         map_ = self._make_map(X)
         solver, solutions = self._solve_two_by_two(map_, codes, weight, loss)
         self._keep_solution(solver, solutions)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import accuracy_score
 
 from ._core import comparisons, rules
 from ._core.linear_program import NotSeparableError, UnboundedMarginError, comparison_margin
+from ._core.solution import Status
 from ._estimator import PreferenceEstimator, check_choice, check_weight
 from ._queries import query_codes
 from .exceptions import NoComparisonsError
@@ -135,9 +139,10 @@ class ComparisonSVM(ClassifierMixin, PreferenceEstimator):
         check_choice("formulation", self.formulation, ("qp", "lp"))
         items, index, y, weight = self._check_comparisons(X, y, sample_weight)
         self.classes_ = np.array([-1, 0, 1])
+        weight_of_class = self._class_weights(y)
         if self.formulation == "lp":
             return self._fit_lp(items, index, y)
-        rows = self._rows(index, y, weight * self._class_weights(y), items.shape[0], loss)
+        rows = self._rows(index, y, weight * weight_of_class, items.shape[0], loss)
         map_ = self._make_map(items)
         solver, solution = self._solve_rows(rows, map_, loss)
         self._keep_solution(solver, [solution])
@@ -210,6 +215,9 @@ class ComparisonSVM(ClassifierMixin, PreferenceEstimator):
         self.objective_ = self.margin_ = found.mu
         self.duality_gap_, self.n_iter_, self.solver_ = found.gap, max(1, found.n_iter), "linear_program"
         self.converged_ = found.gap <= self.tol
+        if not self.converged_:
+            text = Status.STALLED.value.format(gap=found.gap, tol=self.tol)
+            warnings.warn(f"{type(self).__name__}: {text}", ConvergenceWarning, stacklevel=3)
         self.intercept_, self.tie_width_ = -1.0, 1.0
         self._warn_if_collapsed(_collapse_advice(y))
         return self

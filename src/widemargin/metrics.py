@@ -194,7 +194,7 @@ def mrr_score(y, u, *, qid=None):
     return _mean_defined("mrr_score", np.where(np.isfinite(first), 1.0 / first, np.nan), NO_HITS)
 
 
-def top1_risk(y, u, *, qid, sample_weight=None):
+def top1_risk(y, u, *, qid=None, sample_weight=None):
     """Return the share of sets whose row of largest utility is not a chosen row: 003 (10).
 
     The chosen rows are those with the largest y of their set. If several utilities are largest, the first

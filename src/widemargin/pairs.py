@@ -75,7 +75,7 @@ class Pairs:
         index = np.array([[position[a], position[b]] for a, b in zip(first, second, strict=True)]).reshape(-1, 2)
         y = np.ones(len(first), dtype=np.int64)
         if winner is not None:
-            y = np.array([_outcome(*row) for row in zip(frame[winner], first, second, strict=True)], dtype=np.int64)
+            y = _outcomes(np.asarray(frame[winner], dtype=object), first, second)
         return cls(features, index), y
 
     @property
@@ -132,22 +132,47 @@ def _item_table(items, first, second):
     if items is None:
         names = sorted({*first, *second}, key=str)
         return names, np.eye(len(names))
-    if hasattr(items, "iloc") and items.index.dtype.kind not in "iu":
-        return list(items.index), items
-    key = items.columns[0]
-    return list(items[key]), items.drop(columns=key) if hasattr(items, "iloc") else items.drop(key)
+    if hasattr(items, "iloc") and (items.index.name is not None or items.index.dtype.kind not in "iu"):
+        names, features = list(items.index), items
+    else:
+        key = items.columns[0]
+        names, features = list(items[key]), items.drop(columns=key) if hasattr(items, "iloc") else items.drop(key)
+    if len(set(names)) < len(names):
+        raise ValueError("items names an item twice; expected one row per item.")
+    return names, features
 
 
-def _outcome(winner, first, second):
+def _outcomes(winners, first, second):
+    """Return +1, 0 or -1 of each vote; what a number means is decided for the whole column."""
+    numbers = {w for w in winners if not _is_missing(w) and not isinstance(w, str)}
+    codes = bool(numbers) and numbers <= {-1, 0, 1}
+    if codes and numbers & {*first, *second}:
+        raise ValueError(
+            f"winner holds {sorted(numbers)}, which could be items or outcomes; "
+            "use 'left', 'right' and 'tie', or items whose names are not -1, 0 or 1."
+        )
+    return np.array([_outcome(*vote, codes=codes) for vote in zip(winners, first, second, strict=True)], dtype=np.int64)
+
+
+def _is_missing(value):
+    """Whether a value is None, nan or a data frame's NA, which refuses to be compared."""
+    try:
+        return value is None or bool(value != value)  # noqa: PLR0124
+    except TypeError:
+        return True
+
+
+def _outcome(winner, first, second, *, codes):
     """Return +1, 0 or -1 from what people write into a winner column."""
-    if winner is None or winner != winner or (isinstance(winner, str) and winner.lower() in {"tie", "draw", "", "0"}):  # noqa: PLR0124
+    word = winner.lower() if isinstance(winner, str) else None
+    if _is_missing(winner) or word in {"tie", "draw", "", "0"}:
         return 0
-    if winner == first or (isinstance(winner, str) and winner.lower() == "left"):
-        return 1
-    if winner == second or (isinstance(winner, str) and winner.lower() == "right"):
-        return -1
-    if winner in (1, 0, -1):
+    if codes and word is None:
         return int(winner)
+    if winner == first or word == "left":
+        return 1
+    if winner == second or word == "right":
+        return -1
     raise ValueError(
         f"winner is {winner!r} for the pair ({first!r}, {second!r}); "
         'expected one of the two names, "left", "right", "tie", or +1 / 0 / -1.'

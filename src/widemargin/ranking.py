@@ -47,7 +47,8 @@ class RankingSVM(Ranker):
     coef_ : ndarray of shape (n_features,)
         Weights of the features (linear kernel).
     support_, support_vectors_, dual_coef_ : ndarray
-        Items with a coefficient, their features, and the coefficients.
+        Items with a coefficient, their features, and the coefficients; a linear model that Newton found on implicit
+        pairs has `coef_` alone.
     objective_ : float
         The minimum, in the scale of the formula above.
     duality_gap_ : float

@@ -126,6 +126,8 @@ class RankingVectorMachine(Ranker):
         check_choice("vectors", self.vectors, ("points", "pairs"))
         if self.n_components is not None and self.vectors == "pairs":
             raise ValueError(f"n_components={self.n_components!r} limits the points; with vectors='pairs' pass None.")
+        if not isinstance(self.positive, (bool, np.bool_)):
+            raise TypeError(f"positive={self.positive!r} is a {type(self.positive).__name__}; expected True or False.")
         self._warn_on_cone()
         X, codes, group, weight, kept = self._check_graded(X, y, qid, sample_weight)
         levels = comparisons.from_levels(codes, group, weight)

@@ -74,6 +74,10 @@ class RBF(Kernel):
 
     gamma: float | str = "scale"
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.gamma, str) and not self.gamma > 0:
+            raise ValueError(f"gamma={self.gamma!r} is out of range; expected a number above 0, 'scale' or 'auto'.")
+
     def __call__(self, X: Any, Z: Any) -> Array:
         return self.against(np.asarray(Z, dtype=float) if not sparse.issparse(Z) else Z)(X)
 
@@ -91,7 +95,7 @@ class RBF(Kernel):
         right = np.vstack([2.0 * gamma * Z.T, np.full(len(Z), -gamma), -gamma * norms]).astype(Z.dtype)
 
         def values(X: Any) -> Array:
-            X = X - origin
+            X = (X.toarray() if sparse.issparse(X) else X) - origin
             left = np.column_stack([X, np.einsum("ij,ij->i", X, X), np.ones(len(X), X.dtype)])
             E = left @ right
             np.minimum(E, 0.0, out=E)
@@ -119,7 +123,8 @@ class Polynomial(Kernel):
     @property
     def is_psd(self) -> bool:  # type: ignore[override]
         """Whether all coefficients of the polynomial are non-negative."""
-        return self.coef0 >= 0 and float(self.degree).is_integer()
+        positive = isinstance(self.gamma, str) or self.gamma > 0
+        return positive and self.coef0 >= 0 and float(self.degree).is_integer()
 
     def __call__(self, X: Any, Z: Any) -> Array:
         return (_number(self.gamma) * _dot(X, Z) + self.coef0) ** self.degree
@@ -259,5 +264,7 @@ def _gamma(gamma: float | str, X: Any) -> float:
         return float(gamma)
     if gamma == "auto":
         return 1.0 / X.shape[1]
+    if gamma != "scale":
+        raise ValueError(f"gamma={gamma!r} is not understood; expected 'scale', 'auto' or a number.")
     var = float(X.multiply(X).mean() - X.mean() ** 2) if sparse.issparse(X) else float(np.var(X, dtype=float))
     return 1.0 / (X.shape[1] * var) if var > 0 else 1.0

@@ -20,6 +20,7 @@ from .kernels import Kernel
 from .solution import Array
 
 BLOCK = 4096  # rows converted to float64 at a time
+WRITTEN_OUT = 10**7  # entries of a sparse X that may be made dense
 
 
 def pivoted_cholesky(K: Array) -> tuple[Array, NDArray[np.int64]]:
@@ -102,8 +103,9 @@ class LinearMap:
 
     @property
     def is_gram(self) -> bool:
-        """Whether the Gram matrix is the smaller thing: X is sparse with more columns than rows."""
-        return sparse.issparse(self.X) and self.X.shape[1] > self.X.shape[0]
+        """Whether the Gram matrix is the smaller thing: X is sparse, wide, and too large to be written out."""
+        n, p = self.X.shape
+        return sparse.issparse(self.X) and p > n and n * p > WRITTEN_OUT
 
     @cached_property
     def _gram(self) -> KernelMap:
@@ -140,6 +142,10 @@ class KernelMap:
 
     def gram(self) -> Array:
         """Return the Gram matrix of the items."""
+        return self.K
+
+    def kernel_block(self) -> Array:
+        """Return the kernel's own values, to be tested for convexity."""
         return self.K
 
     def columns(self) -> None:
@@ -200,6 +206,7 @@ class LowRankMap:
     landmarks: Any  # the landmark items
     pivots: NDArray[np.int64]
     corner: Array  # (r, r) lower triangular: the landmarks' own rows of F
+    block: Array  # (r, r): the kernel's own values between the landmarks
     loss: float
     is_gram = False
 
@@ -220,7 +227,8 @@ class LowRankMap:
             pivots.append(i)
         chosen = np.array(pivots, dtype=np.int64)
         F = F[:, : chosen.size]
-        return cls(F, X[chosen], chosen, np.tril(F[chosen]), float(rest.sum()) / total if total > 0 else 0.0)
+        left_out = float(rest.sum()) / total if total > 0 else 0.0
+        return cls(F, X[chosen], chosen, np.tril(F[chosen]), kernel(X[chosen], X[chosen]), left_out)
 
     @property
     def n_items(self) -> int:
@@ -231,6 +239,10 @@ class LowRankMap:
     def n_features(self) -> int:
         """Return the rank."""
         return self.F.shape[1]
+
+    def kernel_block(self) -> Array:
+        """Return the kernel's own values between the landmarks, to be tested for convexity."""
+        return self.block
 
     def landmark_coefficients(self, w: Array) -> Array:
         """Return coefficients on the landmarks that give the function with weights w."""

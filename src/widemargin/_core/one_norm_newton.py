@@ -111,7 +111,7 @@ class System:
         last = np.inf
         for trial in range(REFINEMENTS + 1):
             tension, potential = self._tension(problem.gain(flow))
-            dx = free + self.theta * tension
+            dx = self._conserving(free + self.theta * tension)
             wrong = db - U @ dx
             extra, _ = self._tension(metric.half_solve_transposed(metric.half_solve(wrong)))
             error = float(np.max(np.abs(extra) * self.arcs.x))
@@ -124,7 +124,14 @@ class System:
             change = metric.half(self._solve(-metric.half_solve(wrong)))
             db += change
             flow = self.pairs.refine(problem.K @ change, move)
-        return dx + self.theta * extra, tension, potential
+        return self._conserving(dx + self.theta * extra), tension, potential
+
+    def _conserving(self, dx: Array) -> Array:
+        """Return dx after sending away from the hubs what rounding, times a theta of 1e12, has left there."""
+        A = self.problem.routing.A
+        if A.shape[0] == 0:
+            return dx
+        return dx + self.theta * (A.T @ self.metric.hub_potentials(self.arcs.missing_flow - A @ dx))
 
     def _tension(self, charge: Array) -> tuple[Array, Array]:
         """Return the potential difference along each arc when the items are held at `charge`, and the hubs'."""

@@ -197,11 +197,12 @@ class _Point:
         """Take one step and return its length."""
         system = System(self.problem, arcs, self.iterate.pairs, careful=self.careful)
         d = self._corrected(system, mu)
-        self.careful = system.careful
+        was_careful, self.careful = self.careful, system.careful
         share = 0.97 if gap > 0.1 else 0.995  # early steps to the very boundary cost later ones
         primal, dual = min(1.0, share * d.primal), min(1.0, share * d.dual)
         if not max(primal, dual) > SHORTEST:
-            return 0.0
+            self.careful = True
+            return 0.0 if was_careful else SHORTEST
         now = self.iterate
         now.pairs.step(self.moves[0], primal, dual)
         potential = now.potential + dual * d.potential

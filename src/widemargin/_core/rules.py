@@ -133,7 +133,8 @@ def tie_threshold(s: Array, y: IntArray, weight: Array) -> float:
         gain, edges = gain[1:], edges[1:]
     else:
         edges[0] = 0.0
-    return _middle(*_lowest_run(gain / weight.sum(), edges))
+    low, high = _lowest_run(gain / weight.sum(), edges)
+    return float(v[-1]) if np.isinf(high) else _middle(low, high)
 
 
 def _lowest_run(gain: Array, edges: Array) -> tuple[float, float]:

@@ -71,7 +71,7 @@ def _point(rows: Rows, map_: FeatureMap, problem: Problem, at: tuple[Array, Arra
     """
     weights, w, b = at
     z, norm = rows.D @ map_.forward_exact(weights), 0.5 * problem.stretch**2 * float(w @ w)
-    middle, levels = rules.best_levels(rows, z, C, problem.loss), problem.levels(b)
+    middle, levels = rules.best_levels(rows, z, C, problem.loss), problem.levels(b, w)
     value = norm + loss_value(rows, z, middle, C, problem.loss)
     by_solver = norm + loss_value(rows, z, levels, C, problem.loss)
     if value <= by_solver * (1 + 1e-12):  # the middle of the optimal interval, whatever the last digits say

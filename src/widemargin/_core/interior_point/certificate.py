@@ -12,7 +12,7 @@ from ..solution import Array
 from .problem import Problem
 
 FEASIBLE = 1e-10  # a hard constraint holds if its shortfall is below this share of the largest margin
-ROUNDING = 1e-10  # a shortfall below this may be rounding: stretching the point can cost less than C times it
+ROUNDING = 1e-4  # a shortfall below this may be rounding: stretching the point can cost less than C times it
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,8 @@ from ..maps import pivoted_cholesky
 from ..solution import Array
 
 DENSE_ENTRIES = 200_000  # rows x features that are written out in any case: the most accurate form
-ITEM_RATIO = 3  # rows per item from which products over the items are cheaper than over the rows
+LARGE = 20_000_000  # rows x features that are not written out
+LAPLACIAN = 50  # features whose product costs as much as building the Laplacian of the items
 ITEM_LIMIT = 4000  # items up to which their dense Laplacian is affordable
 BLOCK = 2**22  # entries converted at a time
 
@@ -152,7 +153,7 @@ class ItemDesign:
         n, ends = self.D.shape[1], self.D.indices.reshape(-1, 2).astype(np.int64)
         sign = np.prod(self.D.data.reshape(-1, 2), axis=1)
         off = np.bincount(ends[:, 0] * n + ends[:, 1], omega * sign, minlength=n * n).reshape(n, n)
-        laplacian: Array = (off + off.T).astype(float)
+        laplacian: Array = off + off.T  # type: ignore[assignment]
         laplacian[np.diag_indices(n)] += np.bincount(ends.ravel(), np.repeat(omega, 2), minlength=n)
         return laplacian
 
@@ -217,6 +218,7 @@ class Problem:
     height: float
     b0: Array
     hard: bool  # whether slacks are forbidden
+    centre: Array  # (p,): what was subtracted from the features where the level makes up for it
 
     @property
     def is_finite(self) -> bool:
@@ -233,9 +235,9 @@ class Problem:
         """Return the map's weights."""
         return self.stretch * self.lead(w)
 
-    def levels(self, b: Array) -> Array:
-        """Return the levels in the original scale."""
-        return self.b0 + self.height * b
+    def levels(self, b: Array, w: Array) -> Array:
+        """Return the levels in the original scale, for features that are not centred."""
+        return self.b0 + self.height * b - self.stretch * float(self.centre @ w)
 
 
 def scaled_problem(rows: Rows, map_: FeatureMap, C: float, loss: Loss) -> Problem | None:
@@ -243,7 +245,7 @@ def scaled_problem(rows: Rows, map_: FeatureMap, C: float, loss: Loss) -> Proble
     b0 = _level_shift(rows)
     margin = rows.margin - rows.E @ b0
     height = float(np.max(np.abs(margin), initial=0.0))
-    design, lead = _design(rows, map_)
+    design, lead, centre = _design(rows, map_)
     length = float(np.max(design.row_norms(), initial=0.0))
     if height == 0.0 or length == 0.0:
         return None
@@ -262,6 +264,7 @@ def scaled_problem(rows: Rows, map_: FeatureMap, C: float, loss: Loss) -> Proble
         height=height,
         b0=b0,
         hard=bool(np.isinf(C)),
+        centre=centre,
     )
 
 
@@ -273,23 +276,35 @@ def _level_shift(rows: Rows) -> Array:
     return np.array([0.5 * (targets.max() + targets.min())])
 
 
-def _design(rows: Rows, map_: FeatureMap) -> tuple[DenseDesign | ItemDesign, Callable[[Array], Array]]:
-    """Choose coordinates: the items' features; with fewer rows than those, the rows' own span."""
+def _design(rows: Rows, map_: FeatureMap) -> tuple[DenseDesign | ItemDesign, Callable[[Array], Array], Array]:
+    """Choose coordinates: the items' features; with fewer rows than those, the rows' own span.
+
+    Returns the design, the way back to the map's weights, and the centre that was subtracted from the features.
+    """
     m, n = rows.D.shape
     if map_.is_gram and m < n:
         return _from_row_gram(rows, map_)
     F = map_.features()
-    is_pairs = rows.task is None and rows.D.nnz == 2 * m
-    if is_pairs and m > ITEM_RATIO * n and n <= ITEM_LIMIT and m * F.shape[1] > DENSE_ENTRIES:
-        return ItemDesign(rows.D, rows.E, _grounded(rows, F)), map_.from_features
-    B = rows.D @ F
-    if m >= F.shape[1]:
-        return _dense(B, rows.E), map_.from_features
+    p = F.shape[1]
+    over_items = n * n * (p + LAPLACIAN) < m * p * p or m * p > LARGE
+    if rows.task is None and rows.D.nnz == 2 * m and over_items and n <= ITEM_LIMIT and m * p > DENSE_ENTRIES:
+        return ItemDesign(rows.D, rows.E, _grounded(rows, F)), map_.from_features, np.zeros(p)
+    centre = _centre(rows, F)
+    B = rows.D @ (F - centre)
+    if m >= p:
+        return _dense(B, rows.E), map_.from_features, centre
     basis, upper = linalg.qr(B.T, mode="economic")
-    return _dense(upper.T, rows.E), lambda w: map_.from_features(basis @ w)
+    return _dense(upper.T, rows.E), lambda w: map_.from_features(basis @ w), basis.T @ centre
 
 
-def _from_row_gram(rows: Rows, map_: FeatureMap) -> tuple[DenseDesign, Callable[[Array], Array]]:
+def _centre(rows: Rows, F: Array) -> Array:
+    """Return the mean feature where each row is an item and the level's sign is its own: the bias absorbs it."""
+    if rows.E.shape[1] == 1 and np.array_equal(rows.D.sum(axis=1), rows.E[:, 0]):
+        return F.mean(axis=0)
+    return np.zeros(F.shape[1])
+
+
+def _from_row_gram(rows: Rows, map_: FeatureMap) -> tuple[DenseDesign, Callable[[Array], Array], Array]:
     """Factor the Gram matrix of the rows' differences, D K D': the four-term kernel over pairs."""
     L, pivots = pivoted_cholesky(rows.D @ (rows.D @ map_.gram()).T)
     B = np.empty_like(L)
@@ -300,7 +315,7 @@ def _from_row_gram(rows: Rows, map_: FeatureMap) -> tuple[DenseDesign, Callable[
         on_rows = linalg.solve_triangular(L[:rank], w, lower=True, trans="T")
         return map_.adjoint_exact(rows.D[pivots[:rank]].T @ on_rows)
 
-    return _dense(B, rows.E), lead
+    return _dense(B, rows.E), lead, np.zeros(rank)
 
 
 def _dense(B: Array, E: Array) -> DenseDesign:

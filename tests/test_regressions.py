@@ -1,0 +1,131 @@
+"""One test for each fault that was found by looking, not by the other tests."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.model_selection import cross_validate
+
+from widemargin import ComparisonSVM, MarginClassifier, Pairs, RankingSVM, TopRankSVM
+from widemargin._core import rules
+from widemargin.kernels import RBF, Linear, Polynomial
+from widemargin.metrics import neg_top1_risk_scorer
+
+
+def graded(n, p, *, scale=1.0, noise=0.0, seed=3):
+    """Return many pairs in one query, few levels."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    u = X @ rng.normal(size=p) + noise * rng.normal(size=n)
+    return X * scale, np.digitize(u, np.quantile(u, [0.2, 0.4, 0.6, 0.8]))
+
+
+def objective(model, X, y, C, power):
+    """Return 1/2 |w|^2 + C sum xi^power over all pairs, in extended precision."""
+    w = np.asarray(model.coef_, dtype=np.longdouble)
+    u = np.asarray(X, dtype=np.longdouble) @ w
+    i, j = np.nonzero(y[:, None] > y[None, :])
+    return float(0.5 * w @ w + C * np.sum(np.maximum(0, 1 - (u[i] - u[j])) ** power))
+
+
+@pytest.mark.parametrize("C", [1e-8, 1e-6])
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_a_tiny_C_still_orders_the_items(C, kernel):
+    """Zero is within any tolerance of the objective there, but it is no ranking."""
+    X, y = graded(300, 4, scale=0.1)
+    model = RankingSVM(C, kernel=kernel).fit(X, y)
+    assert model.solver_ == "newton"
+    assert model.score(X, y) > 0.8
+
+
+@pytest.mark.parametrize("C", [1.0, 1e3, 1e6])
+@pytest.mark.parametrize(("loss", "power"), [("hinge", 1), ("squared_hinge", 2)])
+def test_sums_that_cancel_do_not_certify(C, loss, power):
+    """On separable data of large scale the implicit sums lose the loss; the answer must be the true objective."""
+    X, y = graded(262, 8, scale=1e3)
+    model = RankingSVM(C, loss=loss).fit(X, y)
+    assert model.objective_ == pytest.approx(objective(model, X, y, C, power), rel=1e-4)
+
+
+def test_the_best_threshold_without_an_upper_end_is_the_largest_difference():
+    """Wrong-sign pairs above the cut are wrong either way: the interval of the best tau runs to infinity."""
+    assert rules.tie_threshold(np.array([0.5, -1.0]), np.array([0, 1]), np.ones(2)) == 1.0
+
+
+def test_numbers_that_could_be_items_or_outcomes_are_refused():
+    """Items called 0 and 1 with a winner column of 0 and 1: no reading is safe."""
+    votes = pd.DataFrame({"a": [0, 1, 2], "b": [1, 0, 1], "w": [1, 1, 0]})
+    with pytest.raises(ValueError, match="could be items or outcomes"):
+        Pairs.from_frame(votes, left="a", right="b", winner="w")
+    named = pd.DataFrame({"a": ["x", "y", "z"], "b": ["y", "x", "y"], "w": [1, pd.NA, -1]})
+    assert_array_equal(Pairs.from_frame(named, left="a", right="b", winner="w")[1], [1, 0, -1])
+    ids = pd.DataFrame({"a": [7, 8], "b": [8, 9], "w": [8, 8]})
+    assert_array_equal(Pairs.from_frame(ids, left="a", right="b", winner="w")[1], [-1, 1])
+
+
+def test_a_far_origin_does_not_move_the_classifier():
+    """The bias absorbs any shift of the features, to 1e-6."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = np.argmax(X + 0.8 * rng.normal(size=X.shape), axis=1)
+    here, far = (MarginClassifier(1.0, tol=1e-9).fit(X + shift, y) for shift in (0.0, 1e6))
+    assert far.objective_ == pytest.approx(here.objective_, rel=1e-6)
+    assert_allclose(far.coef_, here.coef_, atol=1e-5)
+
+
+def test_dense_models_score_sparse_rows():
+    """What was fitted on an array takes the same rows as a sparse matrix."""
+    X, y = graded(40, 3)
+    model = RankingSVM(kernel="rbf").fit(X, y)
+    assert_allclose(model.utility(sparse.csr_array(X)), model.utility(X), rtol=1e-9)
+
+
+def test_class_weights_must_be_positive():
+    """A class of weight zero is no class."""
+    with pytest.raises(ValueError, match="class_weight"):
+        MarginClassifier(class_weight={0: 0, 1: 1}).fit([[0.0], [1.0], [2.0]], [0, 1, 1])
+
+
+def test_kernels_that_cannot_be_convex_are_refused():
+    """A polynomial with a negative gamma is not positive semi-definite, whatever its name."""
+    X, y = graded(30, 3)
+    with pytest.raises(ValueError, match="not convex"):
+        RankingSVM(kernel=Polynomial(3, -1.0, 1.0)).fit(X, y)
+    with pytest.raises(ValueError, match="gamma=-1"):
+        RBF(-1.0)
+    with pytest.raises(ValueError, match="not understood"):
+        RankingSVM(kernel=RBF("foo")).fit(X, y)
+    with pytest.raises(ValueError, match="NaN or infinite"):
+        RankingSVM(kernel=lambda A, B: np.full((len(A), len(B)), np.nan)).fit(X, y)
+
+
+def test_badly_scaled_kernels_are_still_right():
+    """With kernel values of 1e8 the rounding of a margin must not be charged C times."""
+    X, y = graded(20, 3, scale=100.0)
+    kernel = RBF(0.2) + Linear() * Linear()
+    hard = RankingSVM(np.inf, kernel=kernel, tol=1e-5).fit(X, y)
+    soft = RankingSVM(1e6, kernel=kernel, tol=1e-5).fit(X, y)
+    assert soft.objective_ == pytest.approx(hard.objective_, rel=1e-5)
+
+
+def test_the_top1_scorer_works_without_routing():
+    """Without query ids all rows are one set."""
+    X, y = graded(30, 3)
+    found = cross_validate(TopRankSVM(), X, y, scoring=neg_top1_risk_scorer, cv=2)
+    assert np.all(np.isfinite(found["test_score"]))
+
+
+def test_wide_linear_problems_go_through_their_gram_matrix():
+    """More features than items: the same model, found over the items."""
+    X, y = graded(260, 300, noise=1.0)
+    wide = RankingSVM(1e-3).fit(X, y)
+    kernel = RankingSVM(1e-3, kernel="precomputed").fit(X @ X.T, y)
+    assert wide.objective_ == pytest.approx(kernel.objective_, rel=2e-4)
+    assert_allclose(wide.utility(X), X @ wide.coef_)
+
+
+def test_pairs_without_y_can_be_scored():
+    """(winner, loser) data need no labels, in fit and in score."""
+    pairs = Pairs([[0.0], [1.0], [2.0]], [(1, 0), (2, 1)])
+    assert ComparisonSVM(ties="threshold").fit(pairs).score(pairs) == 1.0
