@@ -6,7 +6,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test check types clean
+.PHONY: demo test check bench clean
 
 $(STAMP): pyproject.toml meson.build src/widemargin/_core/meson.build
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -19,6 +19,9 @@ demo: $(STAMP)
 
 test: check
 	$(BIN)/python -m pytest -q -n auto
+
+bench: $(STAMP)
+	$(BIN)/python -m benchmarks --quick
 
 check: $(STAMP)
 	$(BIN)/ruff check .

@@ -1,0 +1,12 @@
+"""The benchmarks run, and their referee agrees with the estimators."""
+
+import pytest
+from benchmarks.run import chosen, quick_results, report
+
+
+@pytest.mark.parametrize("name", ["graded-10k", "choice-2k-task", "compare-5k", "signed-200"])
+def test_a_benchmark_runs_at_a_tiny_size(name):
+    """The referee recomputes objective and gap, and raises where an estimator's own differ."""
+    text = "\n".join(report(quick_results(chosen([name]))))
+    assert "| ours |" in text
+    assert "failed:" not in text
