@@ -186,12 +186,12 @@ class PreferenceEstimator(BaseEstimator):
             self._check_memory(map_.n_items)
         return self._interior_point(rows, map_, C, loss)
 
-    def _solve_levels(self, levels, map_, loss):
+    def _solve_levels(self, levels, map_, loss, *, exact_pairs=EXPLICIT_PAIRS):
         """Solve all pairs of levels: written out where they are few, hard or must be exact; else implicit."""
         self._check_convex(map_)
         C = self._scaled_C(levels.total_weight)
         hard_kernel = map_.is_gram and (self.tol < FINE or C * np.mean(np.diag(map_.gram())) > STEEP)
-        limit = EXPLICIT_PAIRS_FINE if hard_kernel else EXPLICIT_PAIRS
+        limit = max(exact_pairs, EXPLICIT_PAIRS_FINE) if hard_kernel else exact_pairs
         if np.isinf(C) or levels.n_pairs <= limit:
             return self._interior_point(levels.rows(), map_, C, loss)
         risk = GroupedPairRisk(levels, loss)

@@ -4,16 +4,16 @@
 
 The printed K(x_i - x_j, x_u - x_v) stands for the kernel of feature differences,
 K_iu - K_iv - K_ju + K_jv, which is what s_u - s_v contains. Utilities depend on alpha through b alone, and the
-cheapest alpha for a b is a flow along the levels (see `chains`); weights of pairs only change their share of C.
+cheapest alpha for a b is a flow along the levels (see `one_norm.chains`); weights of pairs only change their caps.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from . import chains, one_norm, pair_graph
 from .comparisons import IntArray, Levels
-from .pair_graph import PairGraph
+from .one_norm import chains, machine, pair_graph
+from .one_norm.pair_graph import PairGraph
 from .solution import Array, Solution, Status
 
 
@@ -33,10 +33,10 @@ def ranking_pairs(
     """
     graph = pair_graph.from_levels(levels)
     if graph.n_edges == 0:
-        answer = one_norm.Answer(np.zeros(0), 0.0, 0.0, 1, Status.CONVERGED)
+        answer = machine.Answer(np.zeros(0), 0.0, 0.0, 1, Status.CONVERGED)
         return answer.solution(np.zeros(levels.n_items)), np.zeros((0, 2), dtype=np.int64), np.zeros(0)
     routing = chains.from_graph(graph, positive=positive)
-    answer = one_norm.solve(graph, _doubly_grounded(K, graph), C, routing, tol=tol, max_iter=max_iter)
+    answer = machine.solve(graph, _doubly_grounded(K, graph), C, routing, tol=tol, max_iter=max_iter)
     pairs, alpha = routing.pairs(answer.x)
     coefficients = np.zeros(levels.n_items)
     coefficients[graph.item] = routing.settle(answer.x)[1]

@@ -63,29 +63,34 @@ def _middle(low: float, high: float) -> float:
     return 0.5 * (low + high)
 
 
-def thresholds(u: Array, level: IntArray, weight: Array, n_levels: int, *, closest_pair: bool) -> Array:
-    """Return n_levels - 1 monotone cuts between the levels 0 .. n_levels - 1: 000 (12), or the fewest errors."""
+def thresholds(
+    u: Array, level: IntArray, weight: Array, n_levels: int, *, closest_pair: bool, blur: float = 0.0
+) -> Array:
+    """Return n_levels - 1 monotone cuts between the levels 0 .. n_levels - 1: 000 (12), or the fewest errors.
+
+    `blur` says how far utilities of size 1 may be from the optimum's; a margin of 1 is tested to that.
+    """
     cuts = np.empty(n_levels - 1)
     for k in range(n_levels - 1):
-        cut = _closest_pair(u[level == k], u[level == k + 1]) if closest_pair else None
+        cut = _closest_pair(u[level == k], u[level == k + 1], max(ON_MARGIN, blur)) if closest_pair else None
         cuts[k] = _fewest_errors(u, level <= k, weight) if cut is None else cut
     return pooled(cuts)
 
 
-def _closest_pair(lower: Array, upper: Array) -> float | None:
+def _closest_pair(lower: Array, upper: Array, slack: float) -> float | None:
     """Return the middle between the closest objects of two neighbouring ranks with margin at least 1.
 
-    Among pairs within 1e-6 of the smallest difference: the middle between the lowest and the highest midpoint.
+    Among pairs within `slack` of the smallest difference: the middle between the lowest and the highest midpoint.
     """
     lower, upper = np.sort(lower), np.sort(upper)
-    first = np.searchsorted(upper, lower + 1.0 - ON_MARGIN)
+    first = np.searchsorted(upper, lower + 1.0 - slack)
     ok = first < upper.size
     if not np.any(ok):
         return None
     a, first = lower[ok], first[ok]
     difference = upper[first] - a
     smallest = np.min(difference)
-    last = np.searchsorted(upper, a + smallest + ON_MARGIN, side="right") - 1
+    last = np.searchsorted(upper, a + smallest + slack, side="right") - 1
     near = last >= first
     midpoints = np.concatenate([a[near] + upper[first[near]], a[near] + upper[last[near]]]) / 2.0
     return float(0.5 * (midpoints.min() + midpoints.max()))

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-from .comparisons import IntArray, Levels
-from .solution import Array
+from ..comparisons import IntArray, Levels
+from ..solution import Array
 
 # Edges per part: a part's temporaries stay in the cache, whole arrays of 5e5 edges pay page faults at every step.
 PART = 16_384
@@ -116,7 +116,7 @@ class PairGraph:
 
         Differences within a query stay, and whatever is constant over it disappears.
         """
-        out = np.asfortranarray(M[self.item])
+        out = np.asfortranarray(M[self.item], dtype=float)
         for query in self.queries:
             out[query.nodes] -= out[query.ground].copy()
         return out

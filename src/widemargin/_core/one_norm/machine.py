@@ -15,12 +15,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from . import one_norm_solver, pair_graph, routing
-from .comparisons import Levels
-from .one_norm_problem import Problem
+from ..comparisons import Levels
+from ..solution import Array, Solution, Status
+from . import iterations, pair_graph, routing
 from .pair_graph import PairGraph
+from .problem import Problem
 from .routing import Routing
-from .solution import Array, Solution, Status
 
 
 @dataclass(frozen=True)
@@ -66,12 +66,14 @@ def ranking_vectors(K: Array, levels: Levels, C: float, *, positive: bool, tol: 
         Bound on interior-point iterations.
     """
     graph = pair_graph.from_levels(levels)
-    # columns in sorted order too: without ties a permutation of the items then changes nothing at all
-    grounded = graph.grounded(K)[:, levels.order]
-    arcs = routing.direct(levels.n_items, positive=positive)
-    answer = solve(graph, grounded, C, arcs, tol=tol, max_iter=max_iter)
+    grounded = graph.grounded(K)
+    # columns in sorted order too: without ties a permutation of the items then changes nothing at all;
+    # an item whose column is constant in every query cannot help
+    columns = levels.order[np.any(grounded[:, levels.order] != 0.0, axis=0)]
+    arcs = routing.direct(columns.size, positive=positive)
+    answer = solve(graph, grounded[:, columns], C, arcs, tol=tol, max_iter=max_iter)
     coefficients = np.zeros(levels.n_items)
-    coefficients[levels.order] = arcs.settle(answer.x)[1]
+    coefficients[columns] = arcs.settle(answer.x)[1]
     return answer.solution(coefficients)
 
 
@@ -79,7 +81,8 @@ def solve(graph: PairGraph, K: Array, C: float, arcs: Routing, *, tol: float, ma
     """Scale a grounded problem, see the cases that need no iteration, solve, and scale back."""
     kappa = float(np.abs(K).max(initial=0.0))
     still = np.zeros(arcs.cost.size)
-    if not np.isfinite(kappa):
+    largest_cap = 0.0 if np.isinf(C) else C * kappa * float(graph.weight.max(initial=0.0))
+    if not np.isfinite(kappa + largest_cap):
         return Answer(still, np.nan, -np.inf, 1, Status.NOT_FINITE)
     if graph.n_edges == 0:
         return Answer(still, 0.0, 0.0, 1, Status.CONVERGED)
@@ -92,7 +95,7 @@ def solve(graph: PairGraph, K: Array, C: float, arcs: Routing, *, tol: float, ma
         return Answer(still, value, value, 1, Status.CONVERGED)
     # a problem that overflows ends as a gap that does not close: the bracket ignores what is not a number
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        outcome = one_norm_solver.solve(problem, tol, max_iter)
+        outcome = iterations.solve(problem, tol, max_iter)
     bracket = outcome.bracket
     status = _status(outcome, tol, max_iter)
     if status is Status.INFEASIBLE:
@@ -106,9 +109,9 @@ def _constant(still: Array, C: float, graph: PairGraph) -> Answer:
     return Answer(still, value, value, 1, Status.INFEASIBLE if np.isinf(C) else Status.CONVERGED)
 
 
-def _status(outcome: one_norm_solver.Outcome, tol: float, max_iter: int) -> Status:
+def _status(outcome: iterations.Outcome, tol: float, max_iter: int) -> Status:
     if outcome.bracket.gap <= tol:
         return Status.CONVERGED
-    if one_norm_solver.is_out_of_reach(outcome.bracket):
+    if iterations.is_out_of_reach(outcome.bracket):
         return Status.INFEASIBLE
     return Status.MAX_ITER if outcome.n_iter >= max_iter else Status.STALLED

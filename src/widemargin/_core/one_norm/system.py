@@ -16,10 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import blas, lapack
 
-from .one_norm_problem import Problem
+from ..solution import Array
 from .pair_barrier import Move, PairBarrier
 from .pair_graph import cholesky
-from .solution import Array
+from .problem import Problem
 
 REFINEMENTS = 6
 
@@ -88,10 +88,10 @@ class System:
         """Return the direction for these right sides and fill the pairs' `move`; `flow` is B'(W rho)."""
         arcs, routing = self.arcs, self.problem.routing
         free = (aim - arcs.x * arcs.missing_cost) / arcs.z
-        lift = self.metric.hub_potentials(arcs.missing_flow - routing.A @ free)
-        free += self.theta * (routing.A.T @ lift)
+        lift = self.metric.hub_potentials(arcs.missing_flow - routing.inflow(free))
+        free += self.theta * routing.lift(lift)
         dx, tension, potential = self._arcs_and_pairs(free, flow, mu, move)
-        dz = arcs.missing_cost - tension - routing.A.T @ lift
+        dz = arcs.missing_cost - tension - routing.lift(lift)
         primal, dual = self.pairs.complete(move)
         primal = min(primal, float((dx / arcs.x).min()))
         dual = min(dual, float((dz / arcs.z).min()))
@@ -104,15 +104,15 @@ class System:
         disagree. The disagreement is measured with the dy in hand and solved for again. What is left goes into
         the products x z, never into feasibility.
         """
-        problem, metric, U = self.problem, self.metric, self.problem.routing.U
-        rhs = metric.half_solve(U @ free) + metric.half_transposed(problem.gain(flow))
+        problem, metric, routing = self.problem, self.metric, self.problem.routing
+        rhs = metric.half_solve(routing.deliver(free)) + metric.half_transposed(problem.gain(flow))
         db = metric.half(self._solve(rhs))
         flow = self.pairs.respond(problem.K @ db, move)
         last = np.inf
         for trial in range(REFINEMENTS + 1):
             tension, potential = self._tension(problem.gain(flow))
             dx = self._conserving(free + self.theta * tension)
-            wrong = db - U @ dx
+            wrong = db - routing.deliver(dx)
             extra, _ = self._tension(metric.half_solve_transposed(metric.half_solve(wrong)))
             error = float(np.max(np.abs(extra) * self.arcs.x))
             stuck = trial >= 3 and error > 0.5 * last
@@ -128,14 +128,14 @@ class System:
 
     def _conserving(self, dx: Array) -> Array:
         """Return dx after sending away from the hubs what rounding, times a theta of 1e12, has left there."""
-        A = self.problem.routing.A
-        if A.shape[0] == 0:
+        routing, missing = self.problem.routing, self.arcs.missing_flow
+        if missing.size == 0:
             return dx
-        return dx + self.theta * (A.T @ self.metric.hub_potentials(self.arcs.missing_flow - A @ dx))
+        return dx + self.theta * routing.lift(self.metric.hub_potentials(missing - routing.inflow(dx)))
 
     def _tension(self, charge: Array) -> tuple[Array, Array]:
         """Return the potential difference along each arc when the items are held at `charge`, and the hubs'."""
         routing = self.problem.routing
-        along = routing.U.T @ charge
-        potential = -self.metric.hub_potentials(routing.A @ (self.theta * along))
-        return along + routing.A.T @ potential, potential
+        along = routing.charge(charge)
+        potential = -self.metric.hub_potentials(routing.inflow(self.theta * along))
+        return along + routing.lift(potential), potential

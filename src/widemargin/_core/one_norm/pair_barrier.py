@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..solution import Array
 from .pair_graph import PairGraph
-from .solution import Array
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import face_program, optimal_face, pair_barrier
-from .one_norm_newton import Arcs, Direction, System
-from .one_norm_problem import Bracket, Iterate, Problem
 from .pair_barrier import State, correction
+from .problem import Bracket, Iterate, Problem
+from .system import Arcs, Direction, System
 
 JUMP_AT = 1e-8  # from 1e-5 a jump often meets the wrong face
 JUMPS = 4
@@ -179,8 +179,8 @@ class _Point:
         state = now.pairs.restore(problem.utilities(now.x))
         bracket.offer_bound(problem.dual_value(state.total, state.flow), now.pairs.y)
         self._offer_points(bracket, state)
-        missing = routing.cost - routing.U.T @ problem.gain(state.flow) - routing.A.T @ now.potential - now.z
-        arcs = Arcs(now.x, now.z, missing, -(routing.A @ now.x))
+        missing = routing.cost - routing.charge(problem.gain(state.flow)) - routing.lift(now.potential) - now.z
+        arcs = Arcs(now.x, now.z, missing, -routing.inflow(now.x))
         return arcs, (float(now.x @ now.z) + state.product) / (now.x.size + now.pairs.size)
 
     def _offer_points(self, bracket: Bracket, state: State) -> None:
@@ -200,7 +200,7 @@ class _Point:
         was_careful, self.careful = self.careful, system.careful
         share = 0.97 if gap > 0.1 else 0.995  # early steps to the very boundary cost later ones
         primal, dual = min(1.0, share * d.primal), min(1.0, share * d.dual)
-        if not max(primal, dual) > SHORTEST:
+        if not (max(primal, dual) > SHORTEST and np.isfinite(d.x).all() and np.isfinite(d.z).all()):
             self.careful = True
             return 0.0 if was_careful else SHORTEST
         now = self.iterate

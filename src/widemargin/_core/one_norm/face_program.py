@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import OptimizeResult, linprog
 
-from .one_norm_problem import Bracket, Iterate, Problem
-from .solution import Array
+from ..solution import Array
+from .problem import Bracket, Iterate, Problem
 
 ROUNDS = 8
 LARGEST = 200_000  # entries of the dense part
@@ -117,6 +117,6 @@ def _grown(problem: Problem, piece: _Piece, x: Array, y: Array, potential: Array
     graph, routing = problem.graph, problem.routing
     margin = graph.difference(problem.utilities(x))
     crossed = ~piece.undecided & np.where(piece.violated, margin > 1.0 + 1e-9, margin < 1.0 - 1e-9)
-    gain = routing.U.T @ problem.gain(graph.imbalance(y)) + routing.A.T @ potential
+    gain = routing.charge(problem.gain(graph.imbalance(y))) + routing.lift(potential)
     paying = gain > routing.cost + 1e-9
     return _Piece(piece.arcs | paying, piece.undecided | crossed, piece.violated & ~crossed)

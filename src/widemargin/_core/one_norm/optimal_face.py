@@ -21,10 +21,10 @@ from scipy import sparse
 from scipy.linalg import solve_triangular, svd
 from scipy.sparse import csgraph
 
-from .comparisons import IntArray
-from .one_norm_problem import Bracket, Iterate, Problem
+from ..comparisons import IntArray
+from ..solution import Array
 from .pair_graph import cholesky, sums
-from .solution import Array
+from .problem import Bracket, Iterate, Problem
 
 BoolArray = NDArray[np.bool_]
 
@@ -45,10 +45,13 @@ class Face:
 def jump(bracket: Bracket, iterate: Iterate) -> bool:
     """Offer the bracket exact points of the face that the iterate points at; say whether it is now exact."""
     face = _classify(iterate)
-    equations = _Equations(bracket.problem, face)
-    _offer_multipliers(bracket, equations, iterate)
-    if not _offer_least(bracket, face, equations):
-        bracket.offer_point(np.maximum(equations.point(iterate.x), 0.0), clean=True)
+    try:
+        equations = _Equations(bracket.problem, face)
+        _offer_multipliers(bracket, equations, iterate)
+        if not _offer_least(bracket, face, equations):
+            bracket.offer_point(np.maximum(equations.point(iterate.x), 0.0), clean=True)
+    except np.linalg.LinAlgError:  # the decomposition did not converge: no jump
+        return False
     return bracket.gap <= EXACT
 
 
@@ -125,7 +128,7 @@ class _Equations:
         for _ in range(3 if self.size.size else 0):
             s = problem.utilities(x)
             lack = self._imbalance(1.0 - (s[self.better] - s[self.worse]))
-            rhs = np.concatenate([-(problem.routing.A @ x), self._solve(lack[self.nodes])])
+            rhs = np.concatenate([-problem.routing.inflow(x), self._solve(lack[self.nodes])])
             x[self.arcs] += self.right.T @ ((self.left.T @ rhs) / self.size)
         return x
 
@@ -138,7 +141,7 @@ class _Equations:
         potential = iterate.potential.copy()
         for _ in range(3 if self.size.size else 0):
             gain = problem.gain(problem.graph.imbalance(y))
-            lack = (worth * routing.cost - routing.U.T @ gain - routing.A.T @ potential)[self.arcs]
+            lack = (worth * routing.cost - routing.charge(gain) - routing.lift(potential))[self.arcs]
             change = self.left @ ((self.right @ lack) / self.size)
             potential += change[: self.n_hubs]
             height = np.zeros(problem.graph.n_nodes)

@@ -19,9 +19,9 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import blas, solve_triangular
 
-from .comparisons import IntArray
+from ..comparisons import IntArray
+from ..solution import Array
 from .pair_graph import PairGraph, Query, network_cholesky, sums
-from .solution import Array
 
 NEGLIGIBLE = 1e-14  # of a chain's flow: less than this between two items is rounding
 
@@ -53,6 +53,24 @@ class Chains:
     cost: Array
     U: sparse.csc_array
     A: sparse.csc_array
+    U_transposed: sparse.csr_array  # kept: making a transpose costs more than using it
+    A_transposed: sparse.csr_array
+
+    def deliver(self, x: Array) -> Array:
+        """Return U x."""
+        return self.U @ x
+
+    def charge(self, q: Array) -> Array:
+        """Return U'q."""
+        return self.U_transposed @ q
+
+    def inflow(self, x: Array) -> Array:
+        """Return A x."""
+        return self.A @ x
+
+    def lift(self, potential: Array) -> Array:
+        """Return A'potential."""
+        return self.A_transposed @ potential
 
     def settle(self, x: Array) -> tuple[float, Array]:
         """Return the cost of the pairs that carry x, and their b = B'alpha."""
@@ -208,7 +226,7 @@ def from_graph(graph: PairGraph, *, positive: bool) -> Chains:
         for k, query in enumerate(graph.queries):
             chains.append(_chain(k, query, rank[query.nodes], chains[-1] if chains else None, upwards=upwards))
     U, A, cost = _matrices(graph, tuple(chains))
-    return Chains(graph, positive, tuple(chains), rivals, cost, U, A)
+    return Chains(graph, positive, tuple(chains), rivals, cost, U, A, sparse.csr_array(U.T), sparse.csr_array(A.T))
 
 
 def _ranks(graph: PairGraph) -> tuple[IntArray, IntArray]:

@@ -16,7 +16,7 @@ from typing import Protocol
 import numpy as np
 from scipy import sparse
 
-from .solution import Array
+from ..solution import Array
 
 
 class Metric(Protocol):
@@ -59,6 +59,18 @@ class Routing(Protocol):
     @property
     def A(self) -> sparse.csc_array:
         """Return the matrix from arcs to hubs."""
+
+    def deliver(self, x: Array) -> Array:
+        """Return U x."""
+
+    def charge(self, q: Array) -> Array:
+        """Return U'q."""
+
+    def inflow(self, x: Array) -> Array:
+        """Return A x."""
+
+    def lift(self, potential: Array) -> Array:
+        """Return A'potential."""
 
     def settle(self, x: Array) -> tuple[float, Array]:
         """Return the cost of a truly feasible flow near x, and the b that it delivers."""
@@ -110,9 +122,28 @@ class Direct:
     A: sparse.csc_array
     positive: bool
 
+    def deliver(self, x: Array) -> Array:
+        """Return the coefficients."""
+        if self.positive:
+            return x
+        plus, minus = x.reshape(2, -1)
+        return plus - minus
+
+    def charge(self, q: Array) -> Array:
+        """Return q, and -q for the arcs that take away."""
+        return q if self.positive else np.concatenate([q, -q])
+
+    def inflow(self, x: Array) -> Array:  # noqa: ARG002
+        """Return nothing: there are no hubs."""
+        return np.zeros(0)
+
+    def lift(self, potential: Array) -> Array:  # noqa: ARG002
+        """Return 0 for every arc."""
+        return np.zeros(self.cost.size)
+
     def settle(self, x: Array) -> tuple[float, Array]:
         """Return sum |b| and b = U x."""
-        b = self.U @ x
+        b = self.deliver(x)
         return float(np.abs(b).sum()), b
 
     def steepest(self, g: Array) -> float:

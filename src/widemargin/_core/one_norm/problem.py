@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..solution import Array
 from .pair_barrier import PairBarrier
 from .pair_graph import PairGraph
 from .routing import Routing
-from .solution import Array
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Problem:
 
     def utilities(self, x: Array) -> Array:
         """Return K U x."""
-        return self.K @ (self.routing.U @ x)
+        return self.K @ self.routing.deliver(x)
 
     def gain(self, flow: Array) -> Array:
         """Return K' flow: what each coefficient gains."""
