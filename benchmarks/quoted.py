@@ -1,4 +1,4 @@
-"""Figures of programs that are not on PyPI: quoted, not measured here.
+"""Figures of programs that pip does not install: quoted, not measured here.
 
 Measured in November 2026 on a 2-core machine, process CPU seconds, one thread, single runs, on the same kinds of
 synthetic data. There one float64 product X @ w over 1,000,000 x 136 took 0.081 s: compare products, not seconds.

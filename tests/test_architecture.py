@@ -27,7 +27,7 @@ ALLOWED = {name: SHARED | {"_core"} for name in ESTIMATORS} | {
     "_ranker": {"_core", "_estimator", "_queries", "exceptions", "metrics"},
     "_queries": set(),
     "exceptions": set(),
-    "pairs": set(),
+    "pairs": {"_queries"},
     "items": {"pairs"},
     "kernels": {"_core"},
     "metrics": {"_queries"},

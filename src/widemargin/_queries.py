@@ -16,7 +16,7 @@ def query_codes(qid, n_rows):
     ids = np.fromiter(qid, dtype=object) if isinstance(qid, list | tuple) else np.asarray(qid)
     if ids.shape != (n_rows,):
         raise ValueError(f"qid has shape {ids.shape}, expected ({n_rows},): pass one query id per row.")
-    if any(map(_is_missing, ids)) if ids.dtype == object else np.any(ids != ids):  # noqa: PLR0124 (nan, NaT)
+    if any(map(is_missing, ids)) if ids.dtype == object else np.any(ids != ids):  # noqa: PLR0124 (nan, NaT)
         raise ValueError("qid has missing values (None, nan, NaT), expected an id in every row; fill or drop them.")
     if ids.dtype == object:
         return _object_codes(ids)
@@ -32,7 +32,7 @@ def _object_codes(ids):
     return np.fromiter((code[v] for v in ids), dtype=np.int64, count=ids.size)
 
 
-def _is_missing(value):
+def is_missing(value):
     """Whether a value is None, nan, NaT or a data frame's NA, which refuses to be compared."""
     try:
         return value is None or bool(value != value)  # noqa: PLR0124

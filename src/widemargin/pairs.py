@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils import check_array
 
+from ._queries import is_missing
+
 __all__ = ["Pairs"]
 
 
@@ -144,7 +146,7 @@ def _item_table(items, first, second):
 
 def _outcomes(winners, first, second):
     """Return +1, 0 or -1 of each vote; what a number means is decided for the whole column."""
-    numbers = {w for w in winners if not _is_missing(w) and not isinstance(w, str)}
+    numbers = {w for w in winners if not is_missing(w) and not isinstance(w, str)}
     codes = bool(numbers) and numbers <= {-1, 0, 1}
     if codes and numbers & {*first, *second}:
         raise ValueError(
@@ -154,18 +156,10 @@ def _outcomes(winners, first, second):
     return np.array([_outcome(*vote, codes=codes) for vote in zip(winners, first, second, strict=True)], dtype=np.int64)
 
 
-def _is_missing(value):
-    """Whether a value is None, nan or a data frame's NA, which refuses to be compared."""
-    try:
-        return value is None or bool(value != value)  # noqa: PLR0124
-    except TypeError:
-        return True
-
-
 def _outcome(winner, first, second, *, codes):
     """Return +1, 0 or -1 from what people write into a winner column."""
     word = winner.lower() if isinstance(winner, str) else None
-    if _is_missing(winner) or word in {"tie", "draw", "", "0"}:
+    if is_missing(winner) or word in {"tie", "draw", "", "0"}:
         return 0
     if codes and word is None:
         return int(winner)
