@@ -1,0 +1,59 @@
+"""What every picture shares: axes to draw on, and the utility of an estimator that may sit in a pipeline."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+CMAP = "cividis"  # dark to light, the same in grey print and for the colour-blind
+INK, QUIET = "black", "0.55"
+
+
+def axes_for(ax, **options):
+    """Return `ax`, or the axes of a new figure."""
+    if ax is not None:
+        return ax
+    return pyplot().subplots(layout="constrained", **options)[1]
+
+
+def pyplot():
+    """Return matplotlib.pyplot, or say what to install."""
+    try:
+        import matplotlib.pyplot as plt  # noqa: PLC0415 (an extra)
+    except ImportError as error:
+        raise ImportError("pictures need matplotlib; pip install 'widemargin[plot]' brings it.") from error
+    return plt
+
+
+def final_step(estimator):
+    """Return the fitted preference model: the best one of a search, the last step of a pipeline."""
+    estimator = getattr(estimator, "best_estimator_", estimator)
+    model = estimator[-1] if isinstance(estimator, Pipeline) else estimator
+    check_is_fitted(model)
+    if not hasattr(model, "utility"):
+        raise TypeError(f"{type(model).__name__} has no utility; expected a fitted widemargin estimator.")
+    return model
+
+
+def utility_of(estimator, X):
+    """Return the utility of items, after the steps before the model."""
+    model = final_step(estimator)
+    estimator = getattr(estimator, "best_estimator_", estimator)
+    if isinstance(estimator, Pipeline) and len(estimator) > 1:
+        X = estimator[:-1].transform(X)
+    return model.utility(X)
+
+
+def two_columns(X, what):
+    """Return X as a float array with two columns, the only kind that can be drawn as a plane."""
+    X = np.asarray(X, dtype=float)
+    if X.ndim != 2 or X.shape[1] != 2:
+        raise ValueError(f"{what} draws a plane and needs items with 2 features; got shape {X.shape}.")
+    return X
+
+
+def column_names(X, estimator):
+    """Return the names of the two features, from the frame or from the estimator."""
+    names = getattr(X, "columns", getattr(estimator, "feature_names_in_", None))
+    return ["feature 1", "feature 2"] if names is None else [str(name) for name in list(names)[:2]]
