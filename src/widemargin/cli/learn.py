@@ -1,0 +1,67 @@
+"""Fit with C chosen by cross-validation along the path of C."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler, StandardScaler
+
+from ..items import OnItems
+from ..model_selection import c_path
+from .kinds import RECIPES, Kind
+from .tables import DataError, is_sparse
+
+CS = np.logspace(-3, 3, 7)  # with C_scale="mean" and scaled features the useful values do not move with the data
+
+
+def fit(kind, X, y, qid, *, C, folds, scale, progress, **options):
+    """Return a fitted pipeline, and the cross-validation as a dict (None where C was given)."""
+    recipe = RECIPES[kind]
+    model = recipe.estimator(C_scale="mean", **options)
+    scaler = None if not scale else MaxAbsScaler() if is_sparse(_items(kind, X)) else StandardScaler()
+    if scaler is not None and kind is Kind.pairs:
+        scaler = OnItems(scaler)
+    extra = {"qid": qid} if recipe.needs_qid else {}
+    report = None
+    if C is None:
+        report = _cross_validate(recipe, model, scaler, X, y, extra, folds, progress)
+        C = report["C"]
+    pipeline = make_pipeline(scaler, model) if scaler is not None else make_pipeline(model)
+    pipeline[-1].set_params(C=C)
+    step = pipeline.steps[-1][0]
+    ready = pipeline[:-1].fit_transform(X) if scaler is not None else X
+    pipeline.steps[-1] = (step, pipeline[-1].fit(ready, y, **extra))
+    return pipeline, report
+
+
+def _cross_validate(recipe, model, scaler, X, y, extra, folds, progress):
+    """Score each C on held-out folds: whole queries, whole pairs, or rows."""
+    splitter = recipe.folds(_checked_folds(folds, y, extra), shuffle=True, random_state=0)
+    scores = []
+    for train, test in progress(list(splitter.split(X, y, **extra)), "cross-validation"):
+        ready = (X[train], X[test])
+        if scaler is not None:
+            ready = (scaler.fit_transform(ready[0]), scaler.transform(ready[1]))
+        path = c_path(model, ready[0], y[train], CS, **_rows(extra, train))
+        scores.append([fitted.score(ready[1], y[test], **_rows(extra, test)) for fitted in path.estimators])
+    mean = np.nanmean(scores, axis=0)
+    best = int(np.nanargmax(mean))
+    error = np.nanstd(scores, axis=0, ddof=1)[best] / np.sqrt(len(scores))
+    return {"C": float(CS[best]), "score": float(mean[best]), "standard_error": float(error), "Cs": CS, "scores": mean}
+
+
+def _checked_folds(folds, y, extra):
+    units = np.unique(extra["qid"]).size if extra else len(y)
+    if units < 2:
+        raise DataError(
+            f"there is {units} query, so C cannot be cross-validated by query; pass --C, for example --C 1."
+        )
+    return min(folds, units)
+
+
+def _items(kind, X):
+    return X.items if kind is Kind.pairs else X
+
+
+def _rows(extra, rows):
+    return {name: values[rows] for name, values in extra.items()}

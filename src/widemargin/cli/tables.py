@@ -1,0 +1,180 @@
+"""Files of examples: SVMlight / LETOR with qid, CSV, TSV and Parquet, from a path or from stdin."""
+
+from __future__ import annotations
+
+import io
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.datasets import load_svmlight_file
+
+TARGETS = ("y", "label", "target", "grade", "relevance", "rating", "chosen", "choice")
+QUERIES = ("qid", "query", "query_id", "group")
+DENSE_FROM = 0.1  # a matrix with a larger share of entries is quicker, and can be centred, as a dense one
+
+
+class DataError(ValueError):
+    """Data that cannot be used; its text is the one line that the user sees."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of a file: features, and what else the file says of each row."""
+
+    X: Any
+    names: list[str] | None
+    target: np.ndarray | None
+    qid: np.ndarray | None
+    row: np.ndarray
+
+    def __len__(self):
+        return self.X.shape[0]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which columns of a CSV or Parquet file mean what; None: guessed from the usual names."""
+
+    target: str | None = None
+    qid: str | None = None
+    row: str | None = None
+    drop: tuple[str, ...] = ()
+    features: tuple[str, ...] | None = None
+
+
+def read_table(path, columns, *, n_features=None, needs_target=True):
+    """Return the rows of a file.
+
+    SVMlight files have their own target and qid; of a frame, `columns` says which column is which. With `n_features`
+    or `columns.features` (of a model) the features are exactly those, in that order.
+    """
+    content = open_bytes(path)
+    if kind_of_file(path, content) == "svmlight":
+        return _from_svmlight(path, content, n_features)
+    return _from_frame(path, read_frame(path, content), columns, needs_target=needs_target)
+
+
+def open_bytes(path):
+    """Return a file's bytes, or those of stdin for "-"."""
+    if path == "-":
+        return io.BytesIO(sys.stdin.buffer.read())
+    try:
+        return io.BytesIO(Path(path).read_bytes())
+    except OSError as error:
+        raise DataError(f"{path}: {error.strerror or error}.") from error
+
+
+def kind_of_file(path, content):
+    """Return "svmlight", "csv", "tsv" or "parquet", from the suffix or else from the first line."""
+    suffix = Path(path).suffix.lower().lstrip(".")
+    if suffix in {"csv", "tsv", "parquet"}:
+        return suffix
+    head = content.getvalue()[:4096]
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    lines = [line for line in head.decode(errors="replace").splitlines() if line and not line.startswith("#")]
+    if lines and any(part.split(":", 1)[0] == "qid" or (part.split(":", 1)[0].isdigit() and ":" in part)
+                     for part in lines[0].split()[1:]):  # fmt: skip
+        return "svmlight"
+    return "tsv" if lines and "\t" in lines[0] else "csv"
+
+
+def read_frame(path, content=None):
+    """Return a CSV, TSV or Parquet file as a pandas frame."""
+    content = open_bytes(path) if content is None else content
+    kind = kind_of_file(path, content)
+    pandas = _pandas()
+    try:
+        if kind == "parquet":
+            return pandas.read_parquet(content)
+        return pandas.read_csv(content, sep="\t" if kind == "tsv" else ",")
+    except ImportError as error:
+        raise DataError(f"{path}: reading Parquet needs pyarrow; pip install 'widemargin[cli]' brings it.") from error
+    except Exception as error:
+        raise DataError(f"{path}: not a readable {kind} file: {str(error).splitlines()[0]}") from error
+
+
+def _pandas():
+    try:
+        import pandas as pd  # noqa: PLC0415 (an extra)
+    except ImportError as error:
+        raise DataError("CSV and Parquet files need pandas; pip install 'widemargin[cli]' brings it.") from error
+    return pd
+
+
+def _from_svmlight(path, content, n_features):
+    try:
+        X, y, qid = load_svmlight_file(content, n_features=n_features, query_id=True)
+    except ValueError as error:
+        raise DataError(f"{path}: not an SVMlight file, or it has more features than the model: {error}") from error
+    if X.shape[0] == 0:
+        raise DataError(f"{path}: the file has no rows.")
+    has_qid = b"qid:" in content.getvalue()[:65536]
+    if X.nnz > DENSE_FROM * X.shape[0] * X.shape[1]:
+        X = X.toarray()
+    return Table(X=X, names=None, target=y, qid=qid if has_qid else None, row=np.arange(1, y.size + 1))
+
+
+def _from_frame(path, frame, columns, *, needs_target):
+    if not len(frame):
+        raise DataError(f"{path}: the file has no rows.")
+    target = _find(path, frame, columns.target, TARGETS, "target" if needs_target else None)
+    qid = _find(path, frame, columns.qid, QUERIES, None)
+    row = _find(path, frame, columns.row, ("id", "row", "doc", "docid"), None)
+    known = {name for name in (target, qid, row) if name is not None} | set(columns.drop)
+    names = list(columns.features) if columns.features is not None else [c for c in frame.columns if c not in known]
+    missing = [name for name in names if name not in frame.columns]
+    if missing:
+        raise DataError(f"{path}: the column {missing[0]!r} that the model was trained on is missing.")
+    if not names:
+        raise DataError(f"{path}: no feature columns are left; it has {list(frame.columns)}.")
+    return Table(
+        X=_numbers(path, frame[names]),
+        names=[str(name) for name in names],
+        target=None if target is None else frame[target].to_numpy(),
+        qid=None if qid is None else frame[qid].to_numpy(),
+        row=np.arange(1, len(frame) + 1) if row is None else frame[row].to_numpy(),
+    )
+
+
+def _find(path, frame, wanted, usual, needed):
+    """Return the column that was asked for, or the first with a usual name."""
+    if wanted is not None:
+        if wanted not in frame.columns:
+            if needed is None:
+                return None
+            raise DataError(f"{path}: no column {wanted!r}; it has {', '.join(map(str, frame.columns))}.")
+        return wanted
+    lower = {str(name).lower(): name for name in frame.columns}
+    found = [lower[name] for name in usual if name in lower]
+    if not found and needed is not None:
+        raise DataError(
+            f"{path}: which column is the target? None is called {', '.join(usual[:4])} ...; pass --target NAME. "
+            f"It has {', '.join(map(str, frame.columns))}."
+        )
+    return found[0] if found else None
+
+
+def _numbers(path, features):
+    """Return the features as an array of numbers; say which column, and which line, is not one."""
+    for name in features.columns:
+        column = features[name]
+        if column.dtype.kind not in "biuf":
+            shown = column.dropna().iloc[0] if column.notna().any() else "nothing"
+            raise DataError(
+                f"{path}: column {name!r} holds {shown!r}, expected numbers; encode it, or leave it out with --drop {name}."
+            )
+        if column.isna().any():
+            line = int(np.flatnonzero(column.isna())[0]) + 2
+            out = f"fill it, or leave it out with --drop {name}"
+            raise DataError(f"{path}: column {name!r} is empty on line {line}; {out}.")
+    return features.to_numpy(dtype=float)
+
+
+def is_sparse(X):
+    """Whether X is a sparse matrix."""
+    return sparse.issparse(X)
