@@ -11,7 +11,7 @@ from scipy import sparse
 from widemargin._core.comparisons import from_levels
 from widemargin._core.losses import HINGE, SQUARED_HINGE
 from widemargin._core.maps import KernelMap, LinearMap
-from widemargin._core.newton import newton
+from widemargin._core.newton import Plan, newton
 from widemargin._core.newton.gram import HalfGram, WholeGram
 from widemargin._core.newton.kernel import newton_kernel
 from widemargin._core.risks import GroupedPairRisk
@@ -252,3 +252,21 @@ def test_a_warm_start_changes_nothing_but_the_way(loss):
     warm = newton(few, KernelMap(X[:800] @ X[:800].T), 1e-3, tol=1e-4, start=near.weights)
     assert warm.status is Status.CONVERGED
     assert warm.objective == pytest.approx(cold.objective, rel=1e-4)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("kind", ["queries", "ordering", "few"])
+def test_a_plan_is_shared_by_solves_of_different_C(loss, kind):
+    """Each solve of a path, warm or cold, certifies the optimum that a lone one finds; samples are drawn once."""
+    n, n_groups, n_levels = {"queries": (21_000, 300, 5), "ordering": (21_000, 0, 500), "few": (900, 20, 4)}[kind]
+    X, y, q = graded(n, 5, n_groups, n_levels=n_levels, dtype=np.float32)
+    risk, map_ = risk_of(y, q, loss), LinearMap(X)
+    plan, w = Plan.of(risk, map_), None
+    for C in np.array([0.3, 1.0, 5.0, 2.0]) * 10 / risk.levels.total_weight:
+        lone, cold = newton(risk, map_, C, tol=1e-4), newton(risk, map_, C, tol=1e-4, plan=plan)
+        warm = newton(risk, map_, C, tol=1e-4, plan=plan, start=w)
+        for solution in (cold, warm):
+            assert solution.status is Status.CONVERGED
+            assert solution.dual <= lone.objective * (1 + 1e-12)
+            assert solution.objective >= lone.dual * (1 - 1e-12)
+        w = warm.weights

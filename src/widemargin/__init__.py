@@ -1,15 +1,22 @@
 """Large-margin preference learning: one utility from grades, ordered labels, pairs with ties, or choices."""
 
-from .choice import TopRankSVM
-from .classification import MarginClassifier
-from .comparison import ComparisonSVM
-from .exceptions import CollapseWarning, ConeWarning, NoComparisonsError
-from .items import OnItems
-from .ordinal import OrdinalSVM
-from .pairs import Pairs
-from .ranking import RankingSVM
-from .regression import MarginRegressor
-from .vector_machine import RankingVectorMachine
+from functools import partial
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from ._lazy import lazy_attributes
+
+if TYPE_CHECKING:
+    from .choice import TopRankSVM
+    from .classification import MarginClassifier
+    from .comparison import ComparisonSVM
+    from .exceptions import CollapseWarning, ConeWarning, NoComparisonsError
+    from .items import OnItems
+    from .ordinal import OrdinalSVM
+    from .pairs import Pairs
+    from .ranking import RankingSVM
+    from .regression import MarginRegressor
+    from .vector_machine import RankingVectorMachine
 
 __version__ = "0.1.0"
 
@@ -27,3 +34,31 @@ __all__ = [
     "RankingVectorMachine",
     "TopRankSVM",
 ]
+
+_HOME = {
+    "choice": ("TopRankSVM",),
+    "classification": ("MarginClassifier",),
+    "comparison": ("ComparisonSVM",),
+    "exceptions": ("CollapseWarning", "ConeWarning", "NoComparisonsError"),
+    "items": ("OnItems",),
+    "ordinal": ("OrdinalSVM",),
+    "pairs": ("Pairs",),
+    "ranking": ("RankingSVM",),
+    "regression": ("MarginRegressor",),
+    "vector_machine": ("RankingVectorMachine",),
+}
+
+
+_MODULES = (*_HOME, "datasets", "kernels", "metrics", "model_selection", "theory")
+
+
+def _load(module, name=None):
+    loaded = import_module(f"{__name__}.{module}")
+    return loaded if name is None else getattr(loaded, name)
+
+
+__getattr__, __dir__ = lazy_attributes(
+    globals(),
+    {name: partial(_load, module, name) for module, names in _HOME.items() for name in names}
+    | {module: partial(_load, module) for module in _MODULES},
+)

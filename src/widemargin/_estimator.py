@@ -14,11 +14,9 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from . import _core
 from ._core import kernels, maps
-from ._core.interior_point import interior_point
 from ._core.losses import HINGE, SQUARED_HINGE
-from ._core.newton import newton
-from ._core.risks import GroupedPairRisk
 from ._core.solution import Status, relative_gap
 from ._queries import query_codes
 from .exceptions import CollapseWarning
@@ -194,7 +192,7 @@ class PreferenceEstimator(BaseEstimator):
         limit = max(exact_pairs, EXPLICIT_PAIRS_FINE) if hard_kernel else exact_pairs
         if np.isinf(C) or levels.n_pairs <= limit:
             return self._interior_point(levels.rows(), map_, C, loss)
-        risk = GroupedPairRisk(levels, loss)
+        risk = _core.risks.GroupedPairRisk(levels, loss)
         if self._is_linear and 2 * map_.n_features > map_.n_items and map_.n_items <= GRAM_ITEMS:
             name, solution = self._newton(risk, maps.KernelMap(map_.gram()), C)
             solution = replace(solution, weights=map_.adjoint_exact(solution.weights))
@@ -206,12 +204,13 @@ class PreferenceEstimator(BaseEstimator):
         return min((name, solution), rescue, key=lambda found: found[1].gap)
 
     def _interior_point(self, rows, map_, C, loss):
-        return "interior_point", interior_point(
+        return "interior_point", _core.interior_point.interior_point(
             rows, map_, C, loss, tol=self.tol, max_iter=self.max_iter, report=self._progress()
         )
 
     def _newton(self, risk, map_, C):
-        return "newton", newton(risk, map_, C, tol=self.tol, max_iter=self.max_iter, verbose=bool(self.verbose))
+        how = {"tol": self.tol, "max_iter": self.max_iter, "verbose": bool(self.verbose)}
+        return "newton", _core.newton.newton(risk, map_, C, **how)
 
     def _progress(self):
         """Return what a solver calls with (iteration, gap), or None."""

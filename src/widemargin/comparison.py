@@ -7,10 +7,9 @@ import warnings
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import accuracy_score
 
+from . import _core
 from ._core import comparisons, rules
-from ._core.linear_program import NotSeparableError, UnboundedMarginError, comparison_margin
 from ._core.solution import Status
 from ._estimator import PreferenceEstimator, check_choice, check_weight
 from ._queries import query_codes
@@ -204,12 +203,12 @@ class ComparisonSVM(ClassifierMixin, PreferenceEstimator):
         F = map_.features()
         differences = F[better] - F[worse]
         try:
-            found = comparison_margin(differences[y != 0], differences[y == 0], tol=self.tol)
-        except NotSeparableError as error:
+            found = _core.linear_program.comparison_margin(differences[y != 0], differences[y == 0], tol=self.tol)
+        except _core.linear_program.NotSeparableError as error:
             raise ValueError(
                 "formulation='lp': the pairs are not separable, so (7) has no solution; use 'qp'."
             ) from error
-        except UnboundedMarginError as error:
+        except _core.linear_program.UnboundedMarginError as error:
             raise ValueError("formulation='lp': y has no ties, so the margin of (7) is unbounded; use 'qp'.") from error
         self.coef_ = map_.from_features(found.w)
         self.objective_ = self.margin_ = found.mu
@@ -270,7 +269,8 @@ class ComparisonSVM(ClassifierMixin, PreferenceEstimator):
         """
         predicted = self.predict(X)
         y = np.ones(predicted.size, dtype=np.int64) if y is None else _check_outcomes(y, predicted.size)
-        return accuracy_score(y, predicted, sample_weight=sample_weight)
+        weight = check_weight(sample_weight, y.size)
+        return float(np.average(predicted == y, weights=weight))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -10,15 +10,15 @@ metadata routing; with routing off scikit-learn cannot hand it over, and all row
 """
 
 import warnings
+from importlib import import_module
 
 import numpy as np
-import sklearn.metrics
 from scipy.stats import kendalltau
 from sklearn import config_context
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.metrics import make_scorer
 from sklearn.utils import check_array, check_scalar, column_or_1d
 
+from ._lazy import lazy_attributes
 from ._queries import query_codes
 
 NO_PAIRS = "no two rows of a query (of positive weight) differ in y"
@@ -230,7 +230,7 @@ def top1_risk(y, u, *, qid=None, sample_weight=None):
 def comparison_zero_one_loss(y, y_pred, *, sample_weight=None):
     """Return the share of pairs whose outcome (+1 first preferred, 0 same, -1) is mispredicted: 002 (2)."""
     y, y_pred, _, weight = _checked(_outcomes(y, "y"), _outcomes(y_pred, "y_pred"), None, sample_weight)
-    return float(sklearn.metrics.zero_one_loss(y, y_pred, sample_weight=weight))
+    return float(np.average(y != y_pred, weights=weight))
 
 
 def comparison_auc(y, s, *, sample_weight=None):
@@ -267,7 +267,7 @@ def comparison_auc(y, s, *, sample_weight=None):
 def mean_absolute_error(y, y_pred, *, labels=None, sample_weight=None):
     """Return the mean |predicted - true| rank, scikit-learn's; ranks are positions in `labels` if given."""
     y, y_pred, _, weight = _checked(*_ranks(y, y_pred, labels), None, sample_weight)
-    return float(sklearn.metrics.mean_absolute_error(y, y_pred, sample_weight=weight))
+    return float(np.average(np.abs(y - y_pred), weights=weight))
 
 
 def quadratic_weighted_kappa(y, y_pred, *, labels=None, sample_weight=None):
@@ -282,7 +282,7 @@ def quadratic_weighted_kappa(y, y_pred, *, labels=None, sample_weight=None):
     if np.all(ranks == ranks[0, 0]):
         return _undefined("quadratic_weighted_kappa", "y and y_pred hold one and the same rank")
     options = {"labels": np.arange(ranks.max() + 1), "sample_weight": weight[weight > 0]}
-    return float(sklearn.metrics.cohen_kappa_score(*ranks, weights="quadratic", **options))
+    return float(import_module("sklearn.metrics").cohen_kappa_score(*ranks, weights="quadratic", **options))
 
 
 def _pair_weights(y, u, group, weight):
@@ -421,21 +421,27 @@ def _outcomes(y, name):
 
 def _scorer(metric, *, qid=True, sign=1, method="predict"):
     """Return a scorer that requests `qid`: the request is stored now, and used when routing is on."""
-    scorer = make_scorer(metric, greater_is_better=sign > 0, response_method=method)
+    options = {"greater_is_better": sign > 0, "response_method": method}
+    scorer = import_module("sklearn.metrics").make_scorer(metric, **options)
     with config_context(enable_metadata_routing=True):
         return scorer.set_score_request(qid=True) if qid else scorer
 
 
-concordance_scorer = _scorer(concordance)
-kendall_tau_scorer = _scorer(kendall_tau)
-ndcg_scorer = _scorer(ndcg_score)
-map_scorer = _scorer(map_score)
-mrr_scorer = _scorer(mrr_score)
-neg_top1_risk_scorer = _scorer(top1_risk, sign=-1)
-neg_pref_risk_ranks_scorer = _scorer(pref_risk_ranks, sign=-1)
-neg_pref_risk_all_pairs_scorer = _scorer(pref_risk_all_pairs, sign=-1)
-neg_pref_risk_utility_scorer = _scorer(pref_risk_utility, sign=-1)
-comparison_auc_scorer = _scorer(comparison_auc, qid=False, method="decision_function")
-neg_comparison_zero_one_loss_scorer = _scorer(comparison_zero_one_loss, qid=False, sign=-1)
-neg_mean_absolute_error_scorer = _scorer(mean_absolute_error, qid=False, sign=-1)
-quadratic_weighted_kappa_scorer = _scorer(quadratic_weighted_kappa, qid=False)
+__getattr__, __dir__ = lazy_attributes(  # `sklearn.metrics` takes longer to import than all of this package
+    globals(),
+    {
+        "concordance_scorer": lambda: _scorer(concordance),
+        "kendall_tau_scorer": lambda: _scorer(kendall_tau),
+        "ndcg_scorer": lambda: _scorer(ndcg_score),
+        "map_scorer": lambda: _scorer(map_score),
+        "mrr_scorer": lambda: _scorer(mrr_score),
+        "neg_top1_risk_scorer": lambda: _scorer(top1_risk, sign=-1),
+        "neg_pref_risk_ranks_scorer": lambda: _scorer(pref_risk_ranks, sign=-1),
+        "neg_pref_risk_all_pairs_scorer": lambda: _scorer(pref_risk_all_pairs, sign=-1),
+        "neg_pref_risk_utility_scorer": lambda: _scorer(pref_risk_utility, sign=-1),
+        "comparison_auc_scorer": lambda: _scorer(comparison_auc, qid=False, method="decision_function"),
+        "neg_comparison_zero_one_loss_scorer": lambda: _scorer(comparison_zero_one_loss, qid=False, sign=-1),
+        "neg_mean_absolute_error_scorer": lambda: _scorer(mean_absolute_error, qid=False, sign=-1),
+        "quadratic_weighted_kappa_scorer": lambda: _scorer(quadratic_weighted_kappa, qid=False),
+    },
+)

@@ -6,10 +6,9 @@ import warnings
 
 import numpy as np
 
+from . import _core
 from ._core import comparisons
 from ._core.maps import landmarks
-from ._core.one_norm import ranking_vectors
-from ._core.pairs_machine import ranking_pairs
 from ._estimator import check_choice
 from ._ranker import Ranker
 from .exceptions import ConeWarning
@@ -152,8 +151,8 @@ class RankingVectorMachine(Ranker):
         C = self._scaled_C(levels.total_weight)
         how = {"positive": bool(self.positive), "tol": self.tol, "max_iter": self.max_iter}
         if self.vectors == "points":
-            return ranking_vectors(K, levels, C, **how)
-        solution, pairs, self.pair_coef_ = ranking_pairs(K, levels, C, **how)
+            return _core.one_norm.ranking_vectors(K, levels, C, **how)
+        solution, pairs, self.pair_coef_ = _core.pairs_machine.ranking_pairs(K, levels, C, **how)
         self.pairs_ = kept[pairs]
         return solution
 

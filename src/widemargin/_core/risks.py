@@ -10,8 +10,9 @@ the slopes of the smoothed loss lie in [0, 1], so they are a feasible dual point
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,7 +72,14 @@ class GroupedPairRisk:
 
     def smoothed(self, h: float) -> GroupedPairRisk:
         """Return the same risk with another smoothing."""
-        return replace(self, h=h)
+        return self._with(h=h)
+
+    def _with(self, **fields: Any) -> GroupedPairRisk:
+        """Return the same layout with other fields: `replace` would lay out all items again."""
+        other = copy(self)
+        for name, value in fields.items():
+            object.__setattr__(other, name, value)
+        return other
 
     def value_gradient_hessp(self, u: Array) -> tuple[float, Array, Hessp]:
         """Return the smooth loss at u, its gradient, and the product with its Hessian."""
@@ -238,7 +246,7 @@ class GroupedPairRisk:
 
     def boosted(self, factor: Array) -> GroupedPairRisk:
         """Return the same pairs with the items' weights multiplied."""
-        return replace(self, levels=replace(self.levels, weight=self.levels.weight * factor))
+        return self._with(levels=replace(self.levels, weight=self.levels.weight * factor))
 
 
 class Sample(NamedTuple):

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from .finish import Map as FinishMap
 from .finish import honest, nonzero
-from .gram import as_gram
 from .kernel import newton_kernel
 from .linear import newton_linear
-from .passes import LinearPairs
+from .plan import Plan
 
 if TYPE_CHECKING:
     from ..risks import GroupedPairRisk
     from ..solution import Array, Solution
+
+__all__ = ["Map", "Plan", "newton"]
 
 
 def newton(
@@ -30,19 +31,27 @@ def newton(
     verbose: bool = False,
     n_threads: int = 1,
     start: Array | None = None,
+    plan: Plan | None = None,
 ) -> Solution:
     """Minimise 1/2 <w, R w> + C * risk(map(w)) to a relative gap of tol; max_iter counts Newton steps.
 
-    `start` takes the weights of a nearby problem (another C, more rows).
+    `start` takes the weights of a nearby problem: another C, more rows. Solves that differ in C or tol only share
+    the layout of the data, the samples and the last Hessian through `plan = Plan.of(risk, map_, n_threads)`:
+
+        plan, w = Plan.of(risk, map_), None
+        for C in sorted(Cs):
+            solution = newton(risk, map_, C, plan=plan, start=w)
+            w = solution.weights
+
+    A plan belongs to its risk and its map, and brings its own n_threads. Started where its last solve ended, a
+    solve reads the data once less. Plans change the way, never the certificate.
     """
     say = _say if verbose else _silent
-    columns = map_.columns()
-    if columns is None:
-        gram = as_gram(map_.gram())
-        solution = newton_kernel(gram, risk, C, tol=tol, max_iter=max_iter, say=say, start=start)
+    plan = plan or Plan.of(risk, map_, n_threads)
+    if plan.gram is not None:
+        solution = newton_kernel(plan.gram, risk, C, tol=tol, max_iter=max_iter, say=say, start=start)
     else:
-        data = LinearPairs.of(columns, risk, n_threads=n_threads)
-        solution = newton_linear(data, C, tol=tol, max_iter=max_iter, say=say, start=start)
+        solution = newton_linear(plan, C, tol=tol, max_iter=max_iter, say=say, start=start)
     return honest(risk, map_, C, nonzero(risk, map_, C, solution), tol)
 
 

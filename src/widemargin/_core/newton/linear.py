@@ -20,12 +20,15 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 from ..solution import Array, Solution, Status, relative_gap
+from .curvature import Factor
 from .goals import POOR, Goal, Point, Stop, descend, minimise
+from .plan import Trace
 
 if TYPE_CHECKING:
     from ..comparisons import IntArray
     from .curvature import Curvature
     from .passes import LinearPairs, Look
+    from .plan import Plan
 
 Say: TypeAlias = Callable[[str], None]
 
@@ -37,6 +40,7 @@ FIRST_H, WARM_H = 1.0, 0.1
 SMALLEST_START_H = 0.03  # samples have few pairs in a thinner zone
 THIN = 1e-3
 START_RTOL = 0.002
+WARM_RTOL = 0.1  # of tol: a warm start is corrected to the gradient of all pairs, so that precision pays
 STALL = 1e-13
 
 
@@ -49,18 +53,17 @@ class Helper(NamedTuple):
     share: float  # of all pairs
 
     @classmethod
-    def draw(cls, goal: Goal, n_items: int) -> Helper:
+    def draw(cls, goal: Goal, plan: Plan, n_items: int) -> Helper:
         """Draw about n_items items with a fixed seed."""
-        sample = goal.data.risk.sample(n_items, SEED)
-        own = goal.data.subset(sample.items, sample.own)
-        pieces, whole = own.over(sample.pieces), own.over(sample.whole)
-        share = float(np.sum(sample.own.levels.weight**2) / np.sum(sample.whole.levels.weight**2))
-        return cls(
-            sample.items,
+        items, own, whole, pieces, share = plan.draw(goal.data, n_items, SEED)
+        helper = cls(
+            items,
             replace(goal, data=own, proxy=pieces, share=share),
             replace(goal, data=whole, proxy=pieces),
             share,
         )
+        helper = helper.smoothed(goal.data.risk.h)
+        return helper.widened() if goal.data.precise else helper
 
     def smoothed(self, h: float) -> Helper:
         """Return the same sample under another smoothing."""
@@ -93,17 +96,21 @@ def raised_dual(goal: Goal, helper: Helper, point: Point, target: float) -> tupl
     return base + part.dual(end.look), -C * g
 
 
-def first_guess(goal: Goal, sizes: list[int], tol: float, max_iter: int, warm: Array | None) -> tuple[Array, Start]:
-    """Solve samples of growing size, each from the last; the last sample and its smoothing are kept.
+class Start(NamedTuple):
+    """What the samples hand to the full problem."""
 
-    A warm start, the solution for a nearby C, takes the place of all samples but the last.
-    """
+    w: Array
+    h: float
+    helper: Helper | None
+    curvature: Curvature | None  # fresh at w
+
+
+def cold_start(goal: Goal, plan: Plan, sizes: list[int], tol: float, max_iter: int) -> Start:
+    """Solve samples of growing size, each from the last; the last sample and its smoothing are kept."""
     w, h = np.zeros(goal.data.n_features), FIRST_H
-    if warm is not None:
-        w, h, sizes = warm, WARM_H, sizes[-1:]
     curvature, helper, is_fresh = None, None, False
     for size in sizes:
-        helper = Helper.draw(goal, size)
+        helper = Helper.draw(goal, plan, size)
         while True:
             whole = helper.whole.smoothed(h)
             done = _within(START_RTOL, whole)
@@ -112,15 +119,26 @@ def first_guess(goal: Goal, sizes: list[int], tol: float, max_iter: int, warm: A
             if lower >= h:
                 break
             h, curvature = lower, None
-    return w, Start(h, helper, curvature if is_fresh else None)
+    return Start(w, h, helper, curvature if is_fresh else None)
 
 
-class Start(NamedTuple):
-    """What the samples hand to the full problem."""
+def warm_start(goal: Goal, plan: Plan, sizes: list[int], tol: float, max_iter: int, w: Array) -> Start:
+    """Move w, the solution for a nearby C, by solving a sample whose gradient at w is made that of all pairs.
 
-    h: float
-    helper: Helper | None
-    curvature: Curvature | None
+    Unlike a step this follows pairs that become active on the way.
+    """
+    near = plan.last if plan.last is not None and np.array_equal(plan.last.w, w) else None
+    h = near.h if near else WARM_H
+    curvature = Factor.of(goal.C * near.gram) if near and near.gram is not None else None
+    if not sizes:
+        return Start(w, h, None, curvature)
+    goal = goal.smoothed(h)
+    pull = near.look.pull if near else goal.data.look(w).pull
+    helper = Helper.draw(goal, plan, sizes[-1])
+    seen = helper.whole.data.look(w)
+    whole = replace(helper.whole, centre=goal.C * (seen.pull - pull))
+    end = minimise(whole, w, _within(WARM_RTOL * tol, whole), min(max_iter, 20), curvature)
+    return Start(end.w, h, helper, end.curvature if end.is_fresh else None)
 
 
 def next_smoothing(goal: Goal, w: Array, look: Look, tol: float) -> float:
@@ -173,11 +191,11 @@ class Best:
 class Climb:
     """The full problem: steps with a sampled or an exact Hessian, until the certificate is good enough."""
 
-    def __init__(self, goal: Goal, w: Array, start: Start, tol: float) -> None:
-        self.goal, self.w, self.tol = goal.smoothed(start.h), w, tol
+    def __init__(self, goal: Goal, plan: Plan, start: Start, tol: float) -> None:
+        self.goal, self.plan, self.w, self.tol = goal.smoothed(start.h), plan, start.w, tol
         self.helper = start.helper and start.helper.smoothed(start.h)
-        self.look = self.goal.data.look(w)
-        self.best = Best(w, goal.data.n_items)
+        self.look = self.goal.data.look(self.w)
+        self.best = Best(self.w, goal.data.n_items)
         self.before, self.last_gap, self.idle = np.inf, np.inf, 0
         self.rounding = 0.0  # what float32 products may add to the dual value
         self._check_rounding()
@@ -264,7 +282,12 @@ class Climb:
         if 2 * n > data.n_items and data.is_gram_cheap:
             self.helper = None
         elif self.helper.items.size < data.n_items:
-            self.helper = Helper.draw(self.goal, min(n, data.n_items))
+            self.helper = Helper.draw(self.goal, self.plan, min(n, data.n_items))
+
+    def trace(self) -> Trace:
+        """Return what a solve for a nearby C can start from."""
+        gram = self.curvature.gram / self.goal.C if isinstance(self.curvature, Factor) else None
+        return Trace(self.w, self.goal.data.risk.h, self.look, gram)
 
     def _check_rounding(self) -> None:
         """Widen float32 products where their rounding would spoil the certificate."""
@@ -296,14 +319,20 @@ def sample_sizes(data: LinearPairs) -> list[int]:
     return [size for size in sizes if size < n]
 
 
-def newton_linear(
-    data: LinearPairs, C: float, *, tol: float, max_iter: int, say: Say, start: Array | None = None
-) -> Solution:
+def newton_linear(plan: Plan, C: float, *, tol: float, max_iter: int, say: Say, start: Array | None = None) -> Solution:
     """Minimise 1/2 ||w||^2 + C * risk(Xw) over the weights of the columns of X."""
+    data = plan.data
+    assert data is not None  # a kernel's plan goes elsewhere
     goal = Goal(data, C, np.zeros(data.n_features))
     sizes = sample_sizes(data)
-    w, begin = first_guess(goal, sizes, tol, max_iter, start)
-    if not sizes or 3 * sizes[-1] > data.n_items:  # the last sample was a start, and no help for the rest
-        begin = Start(begin.h, None, None)
-    solution = Climb(goal, w, begin, tol).run(max_iter, say)
+    if start is None:
+        begin = cold_start(goal, plan, sizes, tol, max_iter)
+    else:
+        begin = warm_start(goal, plan, sizes, tol, max_iter, start)
+    if sizes and 3 * sizes[-1] > data.n_items:  # the last sample was a start, and no help for the rest
+        begin = begin._replace(helper=None, curvature=None)
+    climb = Climb(goal, plan, begin, tol)
+    solution = climb.run(max_iter, say)
+    plan.last = climb.trace()
+    plan.data = climb.goal.data if climb.goal.data.precise else data  # float32 that failed once is not tried again
     return replace(solution, coefficients=data.by_item(solution.coefficients))

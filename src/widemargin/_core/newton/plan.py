@@ -1,0 +1,75 @@
+"""What solves on the same data share: the layout of the rows, the samples, and where the last solve ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from ..solution import Array
+from .gram import Gram, as_gram
+from .passes import LinearPairs, Look
+
+if TYPE_CHECKING:
+    from ..comparisons import IntArray
+    from ..risks import GroupedPairRisk
+
+
+class Map(Protocol):
+    """What a plan asks of a map."""
+
+    def columns(self) -> Any | None:
+        """Return X with u = X w, or None where weights belong to items."""
+
+    def gram(self) -> Any:
+        """Return the Gram matrix of the items."""
+
+
+class Draw(NamedTuple):
+    """A sample of the pairs, copied out of X: as they are, weighted to stand for all, and cut into pieces."""
+
+    items: IntArray
+    own: LinearPairs
+    whole: LinearPairs
+    pieces: LinearPairs
+    share: float  # of all pairs
+
+    @classmethod
+    def of(cls, data: LinearPairs, n_items: int, seed: int) -> Draw:
+        """Draw about n_items items."""
+        sample = data.risk.sample(n_items, seed)
+        own = data.subset(sample.items, sample.own)
+        share = float((sample.own.levels.weight**2).sum() / (sample.whole.levels.weight**2).sum())
+        return cls(sample.items, own, own.over(sample.whole), own.over(sample.pieces), share)
+
+
+class Trace(NamedTuple):
+    """Where a solve ended: nothing here depends on C."""
+
+    w: Array
+    h: float
+    look: Look
+    gram: Array | None  # X'LX of all pairs or of a sample that stands for them
+
+
+@dataclass
+class Plan:
+    """The data of one risk and one map, laid out once; kernel matrices keep their Gram matrix only."""
+
+    data: LinearPairs | None
+    gram: Gram | None = None
+    draws: dict[int, Draw] = field(default_factory=dict)
+    last: Trace | None = None
+
+    @classmethod
+    def of(cls, risk: GroupedPairRisk, map_: Map, n_threads: int = 1) -> Plan:
+        """Lay out the data."""
+        columns = map_.columns()
+        if columns is None:
+            return cls(None, as_gram(map_.gram()))
+        return cls(LinearPairs.of(columns, risk, n_threads=n_threads))
+
+    def draw(self, data: LinearPairs, n_items: int, seed: int) -> Draw:
+        """Return a sample of data, the same one whenever it is asked for."""
+        if n_items not in self.draws:
+            self.draws[n_items] = Draw.of(data, n_items, seed)
+        return self.draws[n_items]
