@@ -29,10 +29,14 @@ ALLOWED = {name: SHARED | {"_core"} for name in ESTIMATORS} | {
     "exceptions": set(),
     "pairs": {"_queries"},
     "items": {"pairs"},
+    "_unwrap": set(),
+    "active": {"_core", "_estimator", "_unwrap", "pairs"},
+    "calibration": {"_core", "_estimator", "_unwrap", "model_selection", "pairs"},
     "kernels": {"_core"},
     "metrics": {"_queries"},
     "model_selection": {"_queries", "pairs"},
     "theory": set(),
+    "uncertainty": {"_estimator", "_queries", "exceptions", "pairs"},
     "datasets": {"pairs", "_queries"},
 }
 

@@ -3,7 +3,7 @@
 from .choice import TopRankSVM
 from .classification import MarginClassifier
 from .comparison import ComparisonSVM
-from .exceptions import CollapseWarning, ConeWarning, NoComparisonsError
+from .exceptions import CollapseWarning, ConeWarning, DisconnectedWarning, NoComparisonsError
 from .items import OnItems
 from .ordinal import OrdinalSVM
 from .pairs import Pairs
@@ -17,6 +17,7 @@ __all__ = [
     "CollapseWarning",
     "ComparisonSVM",
     "ConeWarning",
+    "DisconnectedWarning",
     "MarginClassifier",
     "MarginRegressor",
     "NoComparisonsError",
