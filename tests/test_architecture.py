@@ -31,11 +31,15 @@ ALLOWED = {name: SHARED | {"_core"} for name in ESTIMATORS} | {
     "exceptions": set(),
     "pairs": {"_queries"},
     "items": {"pairs"},
+    "_unwrap": set(),
+    "active": {"_core", "_estimator", "_unwrap", "pairs"},
+    "calibration": {"_core", "_estimator", "_unwrap", "model_selection", "pairs"},
     "kernels": {"_core"},
     "metrics": {"_lazy", "_queries"},
     "model_selection": {"_queries", "pairs"},
     "plotting": {"metrics", "model_selection", "pairs", "plotting"},
     "theory": set(),
+    "uncertainty": {"_estimator", "_queries", "exceptions", "pairs"},
     "datasets": {"pairs", "_queries"},
 }
 

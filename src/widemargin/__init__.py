@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from .choice import TopRankSVM
     from .classification import MarginClassifier
     from .comparison import ComparisonSVM
-    from .exceptions import CollapseWarning, ConeWarning, NoComparisonsError
+    from .exceptions import CollapseWarning, ConeWarning, DisconnectedWarning, NoComparisonsError
     from .items import OnItems
     from .ordinal import OrdinalSVM
     from .pairs import Pairs
@@ -24,6 +24,7 @@ __all__ = [
     "CollapseWarning",
     "ComparisonSVM",
     "ConeWarning",
+    "DisconnectedWarning",
     "MarginClassifier",
     "MarginRegressor",
     "NoComparisonsError",
@@ -39,7 +40,7 @@ _HOME = {
     "choice": ("TopRankSVM",),
     "classification": ("MarginClassifier",),
     "comparison": ("ComparisonSVM",),
-    "exceptions": ("CollapseWarning", "ConeWarning", "NoComparisonsError"),
+    "exceptions": ("CollapseWarning", "ConeWarning", "DisconnectedWarning", "NoComparisonsError"),
     "items": ("OnItems",),
     "ordinal": ("OrdinalSVM",),
     "pairs": ("Pairs",),
@@ -49,7 +50,20 @@ _HOME = {
 }
 
 
-_MODULES = (*_HOME, "datasets", "kernels", "metrics", "model_selection", "theory")
+_MODULES = (
+    *_HOME,
+    "active",
+    "calibration",
+    "datasets",
+    "io",
+    "kernels",
+    "metrics",
+    "model_selection",
+    "onnx",
+    "plotting",
+    "theory",
+    "uncertainty",
+)
 
 
 def _load(module, name=None):

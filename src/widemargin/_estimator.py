@@ -293,6 +293,20 @@ class PreferenceEstimator(BaseEstimator):
             return np.asarray(X[:, self.support_] @ self.dual_coef_, dtype=float)
         return self._kernel.weighted_sum(X, self.support_vectors_, self.dual_coef_)
 
+    def _kernel_factor(self, X):
+        """Return F with F F' the kernel matrix of the items X, as the fitted model measures them."""
+        check_is_fitted(self)
+        X = self._check_items(self._without_qid(X), reset=False)
+        if self._is_linear and X.shape[1] <= X.shape[0]:
+            return maps.LinearMap(X).features()
+        self._check_memory(X.shape[0])
+        if self._is_precomputed and X.shape[0] != X.shape[1]:
+            raise ValueError(
+                f"kernel='precomputed': X has shape {X.shape}; expected the square matrix of the training items, "
+                "because items are compared with each other here."
+            )
+        return maps.KernelMap(np.asarray(X if self._is_precomputed else self._kernel(X, X), dtype=float)).features()
+
     # --- queries ------------------------------------------------------------------------------------------------
 
     def _without_qid(self, X):

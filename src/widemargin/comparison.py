@@ -285,13 +285,14 @@ class ComparisonSVM(ClassifierMixin, PreferenceEstimator):
         ----------
         X : {array-like, sparse matrix} of shape (n_items, n_features)
             Items.
-        qid : array-like of shape (n_items,), default=None
-            Group of each item; None: one group.
+        qid : array-like of shape (n_items,) or str, default=None
+            Group of each item, or the name of a column of X; None: one group.
 
         Returns
         -------
         ndarray of int of shape (n_items,)
         """
+        X, qid = self._split_qid(X, qid)
         u = self.utility(X)
         return rules.rank_in_groups(u, query_codes(qid, u.size))
 

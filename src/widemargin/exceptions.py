@@ -2,7 +2,7 @@
 
 from sklearn.exceptions import ConvergenceWarning
 
-__all__ = ["CollapseWarning", "ConeWarning", "NoComparisonsError"]
+__all__ = ["CollapseWarning", "ConeWarning", "DisconnectedWarning", "NoComparisonsError"]
 
 
 class NoComparisonsError(ValueError):
@@ -15,3 +15,7 @@ class CollapseWarning(ConvergenceWarning):
 
 class ConeWarning(UserWarning):
     """Non-negative coefficients restrict the model to a cone that depends on the origin of the data."""
+
+
+class DisconnectedWarning(UserWarning):
+    """Some items were never compared with the others, not even through a chain of items."""

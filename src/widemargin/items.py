@@ -75,7 +75,24 @@ class OnItems(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         """
         check_is_fitted(self)
         pairs = as_pairs(X)
-        return Pairs(self.transformer_.transform(pairs.items), pairs.index)
+        return Pairs(self.transformer_.transform(pairs.items), pairs.index, names=pairs.names)
+
+    def set_output(self, *, transform=None):
+        """Ask the transformer for items as a frame, so that their names stay with them.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"}, default=None
+            Kind of the items of the pairs that `transform` returns; None: as it was.
+
+        Returns
+        -------
+        self
+        """
+        for transformer in (self.transformer, getattr(self, "transformer_", None)):
+            if hasattr(transformer, "set_output"):
+                transformer.set_output(transform=transform)
+        return self
 
     def get_feature_names_out(self, input_features=None):
         """Return the names that the transformer gives to the items' features."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils import check_array
 
 from ._queries import is_missing
 
 __all__ = ["Pairs"]
+
+DENSE_ITEMS = 2000  # indicator features of more items are sparse
 
 
 class Pairs:
@@ -19,6 +22,8 @@ class Pairs:
         The features of each item, once.
     index : array-like of shape (n_pairs, 2)
         Positions in `items` of the first and the second item of each pair.
+    names : array-like of shape (n_items,), default=None
+        What the items are called, for tables and messages.
 
     Notes
     -----
@@ -33,32 +38,77 @@ class Pairs:
     (2, (2, 2, 1))
     """
 
-    def __init__(self, items, index):
+    def __init__(self, items, index, *, names=None):
         self.items = items if hasattr(items, "shape") else np.asarray(items, dtype=float)
         self.index = _checked_index(index, self.items.shape[0])
+        self.names = None if names is None else list(names)
+        if names is not None and len(self.names) != self.items.shape[0]:
+            raise ValueError(f"names has {len(self.names)} entries; expected {self.items.shape[0]}, one per item.")
+
+    @classmethod
+    def from_indices(cls, items, first, second):
+        """Return the pairs (items[first[i]], items[second[i]]).
+
+        Parameters
+        ----------
+        items : array-like, sparse matrix or data frame of shape (n_items, n_features)
+            The features of each item, once.
+        first, second : array-like of int of shape (n_pairs,)
+            Positions in `items`; with winners first and losers second no `y` is needed.
+
+        Returns
+        -------
+        Pairs
+        """
+        first, second = np.asarray(first), np.asarray(second)
+        if first.shape != second.shape or first.ndim != 1:
+            raise ValueError(
+                f"first has shape {first.shape} and second {second.shape}; expected two positions per pair: "
+                "flat arrays of the same length."
+            )
+        return cls(items, np.column_stack([first, second]))
 
     @classmethod
     def from_arrays(cls, left, right):
-        """Return the pairs (left[i], right[i]) of two matrices of the same shape."""
+        """Return the pairs (left[i], right[i]) of two matrices of the same shape.
+
+        Parameters
+        ----------
+        left, right : array-like or data frame of shape (n_pairs, n_features)
+            Features of the first and of the second item of each pair. Of frames the columns must agree.
+
+        Returns
+        -------
+        Pairs
+        """
+        frame, names = type(left), [list(getattr(side, "columns", ())) for side in (left, right)]
+        if names[0] != names[1]:
+            raise ValueError(f"left has the columns {names[0]} and right {names[1]}; expected the same, in order.")
+        named = {"columns" if hasattr(left, "iloc") else "schema": names[0]}
         left, right = check_array(left, input_name="left"), check_array(right, input_name="right")
         if left.shape != right.shape:
             raise ValueError(f"left has shape {left.shape} and right {right.shape}; expected the same shape.")
-        n = len(left)
-        return cls(np.vstack([left, right]), np.column_stack([np.arange(n), np.arange(n, 2 * n)]))
+        n, items = len(left), np.vstack([left, right])
+        return cls(frame(items, **named) if names[0] else items, np.arange(2 * n).reshape(2, n).T)
 
     @classmethod
-    def from_frame(cls, frame, *, left, right, winner=None, items=None):
+    def from_frame(cls, frame, *, left, right, winner=None, wins=None, ties=None, losses=None, weight=None, items=None):
         """Return pairs, and y, from a frame of votes.
 
         Parameters
         ----------
         frame : pandas or polars data frame
-            One vote a row.
+            One vote a row, or one pair of items a row with `wins`.
         left, right : str
             Columns that name the two items.
         winner : str, optional
             Column with the left item's name, the right item's name, "left", "right", or for no difference
             "tie", "", 0 or a missing value; +1 / 0 / -1 are understood too. Without it every left item won.
+        wins, ties, losses : str, optional
+            Columns with how often, or with what share of the votes, the left item won, tied and lost, in place of
+            `winner`: see `with_votes`.
+        weight : str, optional
+            Column with the weight of each row.
         items : pandas or polars data frame, optional
             Features of the items, its first column (or the index of a pandas frame with names in it) their
             names. Without it each item is its own indicator feature.
@@ -67,18 +117,104 @@ class Pairs:
         -------
         pairs : Pairs
         y : ndarray of +1 (left preferred), 0 and -1
+        sample_weight : ndarray
+            Only with `weight` or `wins`.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from widemargin import Pairs
+        >>> votes = pd.DataFrame({"a": ["tea", "tea"], "b": ["milk", "soup"], "for_a": [0.75, 1.0]})
+        >>> pairs, y, weight = Pairs.from_frame(votes, left="a", right="b", wins="for_a")
+        >>> pairs.names, y, weight
+        (['milk', 'soup', 'tea'], array([ 1,  1, -1]), array([0.75, 1.  , 0.25]))
         """
-        first, second = (np.asarray(frame[name], dtype=object) for name in (left, right))
+        if wins is None and not (ties is None and losses is None):
+            raise ValueError("ties or losses came without wins; name the column of the left item's wins too.")
+        if wins is not None and winner is not None:
+            raise ValueError(f"got winner={winner!r} and wins={wins!r}; expected one of them: single votes, or counts.")
+        first, second = (_column(frame, name) for name in (left, right))
         names, features = _item_table(items, first, second)
-        position = {name: i for i, name in enumerate(names)}
-        for name in [*first, *second]:
-            if name not in position:
-                raise ValueError(f"item {name!r} occurs in the votes but has no row in items; add it.")
-        index = np.array([[position[a], position[b]] for a, b in zip(first, second, strict=True)]).reshape(-1, 2)
+        pairs = cls(features, _positions(names, first, second), names=names)
+        w = None if weight is None else _numbers(frame, weight)
+        if wins is not None:
+            votes = [None if name is None else _numbers(frame, name) for name in (wins, ties, losses)]
+            return pairs.with_votes(*votes, sample_weight=w)
         y = np.ones(len(first), dtype=np.int64)
         if winner is not None:
-            y = _outcomes(np.asarray(frame[winner], dtype=object), first, second)
-        return cls(features, index), y
+            y = _outcomes(_column(frame, winner), first, second)
+        return (pairs, y) if w is None else (pairs, y, w)
+
+    def with_votes(self, wins, ties=None, losses=None, *, sample_weight=None):
+        """Return pairs, y and weights that say how often each pair was won, tied and lost by its first item.
+
+        Parameters
+        ----------
+        wins : array-like of shape (n_pairs,)
+            Number, or share, of votes for the first item.
+        ties : array-like of shape (n_pairs,), default=None
+            The same of no difference; None: none.
+        losses : array-like of shape (n_pairs,), default=None
+            The same of votes for the second item. None: the others are shares, and this is what they leave of 1.
+        sample_weight : array-like of shape (n_pairs,), default=None
+            Weight of each pair, which its outcomes share.
+
+        Returns
+        -------
+        pairs : Pairs
+            Each pair once per outcome that has votes; first all wins, then ties, then losses.
+        y : ndarray of +1, 0 and -1
+        sample_weight : ndarray
+        """
+        n = len(self)
+        given = {"wins": wins, "ties": ties, "losses": losses, "sample_weight": sample_weight}
+        votes = {name: _checked_votes(name, value, n) for name, value in given.items() if value is not None}
+        votes.setdefault("ties", np.zeros(n))
+        if losses is None:
+            votes["losses"] = 1.0 - votes["wins"] - votes["ties"]
+            if np.any(votes["losses"] < -1e-9):
+                raise ValueError(
+                    f"wins (and ties) reach {1.0 - votes['losses'].min():.6g} without losses; expected shares of at "
+                    "most 1. If they are counts, give losses too."
+                )
+            votes["losses"] = np.where(votes["losses"] < 1e-12, 0.0, votes["losses"])
+        weight = np.concatenate([votes[name] * votes.get("sample_weight", 1.0) for name in ("wins", "ties", "losses")])
+        kept = weight > 0
+        return self[np.tile(np.arange(n), 3)[kept]], np.repeat([1, 0, -1], n)[kept], weight[kept]
+
+    def aggregate(self, y=None, *, sample_weight=None):
+        """Return the different pairs with their different outcomes, once each, and how often each came.
+
+        A pair and its mirror image are one: the item with the smaller position comes first. The fitted model is the
+        same; resampling is not, because votes that were merged are no longer drawn one by one.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_pairs,), default=None
+            +1, 0 or -1; None: the first item of every pair won.
+        sample_weight : array-like of shape (n_pairs,), default=None
+            Weight of each pair; None: 1.
+
+        Returns
+        -------
+        pairs : Pairs
+        y : ndarray of +1, 0 and -1
+        sample_weight : ndarray
+        """
+        n = len(self)
+        y = np.ones(n, dtype=np.int64) if y is None else np.asarray(y)
+        weight = np.ones(n) if sample_weight is None else _checked_votes("sample_weight", sample_weight, n)
+        if y.shape != (n,) or not np.all(np.isin(y, (-1, 0, 1))):
+            raise ValueError(
+                f"y has shape {y.shape} and values {np.unique(y)[:5]}; expected {(n,)} of +1, 0 and -1. Shares of votes "
+                "go through with_votes first."
+            )
+        swapped = self.index[:, 0] > self.index[:, 1]
+        rows = np.column_stack([np.sort(self.index, axis=1), np.where(swapped, -y, y)])
+        found, which = np.unique(rows, axis=0, return_inverse=True)
+        total = np.bincount(which.ravel(), weight, minlength=len(found))
+        found = found.astype(np.int64)
+        return Pairs(self.items, found[:, :2], names=self.names), found[:, 2], total
 
     @property
     def shape(self):
@@ -95,7 +231,7 @@ class Pairs:
 
     def __getitem__(self, key):
         rows = key[0] if isinstance(key, tuple) else key
-        return Pairs(self.items, np.atleast_2d(self.index[rows]))
+        return Pairs(self.items, np.atleast_2d(self.index[rows]), names=self.names)
 
     def __repr__(self):
         return f"Pairs({len(self)} pairs of {self.items.shape[0]} items with {self.items.shape[1]} features)"
@@ -129,11 +265,47 @@ def _checked_index(index, n_items):
     return index.astype(np.int64, copy=False)
 
 
+def _column(frame, name):
+    """Return a column as objects; a frame without it is refused."""
+    if name not in frame.columns:
+        raise ValueError(f"the frame has no column {name!r}; it has {list(frame.columns)}.")
+    return np.asarray(frame[name], dtype=object)
+
+
+def _numbers(frame, name):
+    """Return a column as floats."""
+    try:
+        return _column(frame, name).astype(float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"column {name!r} holds something that is no number: {error}; expected numbers.") from error
+
+
+def _checked_votes(name, value, n):
+    """Return counts, shares or weights as floats."""
+    value = np.asarray(value, dtype=float)
+    if value.shape != (n,):
+        raise ValueError(f"{name} has shape {value.shape}; expected {(n,)}: one number per pair.")
+    if not np.all(np.isfinite(value)) or np.any(value < 0):
+        raise ValueError(f"{name} has negative, NaN or infinite entries; expected numbers >= 0.")
+    return value
+
+
+def _positions(names, first, second):
+    """Return the positions of both items of each vote."""
+    position = {name: i for i, name in enumerate(names)}
+    for name in dict.fromkeys([*first, *second]):
+        if is_missing(name):
+            raise ValueError("an item's name is missing in the votes; drop the row, or name the item.")
+        if name not in position:
+            raise ValueError(f"item {name!r} occurs in the votes but has no row in items; add it.")
+    return np.array([[position[a], position[b]] for a, b in zip(first, second, strict=True)]).reshape(-1, 2)
+
+
 def _item_table(items, first, second):
     """Return the items' names and features."""
     if items is None:
         names = sorted({*first, *second}, key=str)
-        return names, np.eye(len(names))
+        return names, np.eye(len(names)) if len(names) <= DENSE_ITEMS else sparse.eye_array(len(names), format="csr")
     if hasattr(items, "iloc") and (items.index.name is not None or items.index.dtype.kind not in "iu"):
         names, features = list(items.index), items
     else:
