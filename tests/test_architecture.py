@@ -37,7 +37,7 @@ ALLOWED = {name: SHARED | {"_core"} for name in ESTIMATORS} | {
     "kernels": {"_core"},
     "metrics": {"_lazy", "_queries"},
     "model_selection": {"_queries", "pairs"},
-    "plotting": {"metrics", "model_selection", "pairs", "plotting"},
+    "plotting": {"_unwrap", "metrics", "model_selection", "pairs", "plotting"},
     "theory": set(),
     "uncertainty": {"_estimator", "_queries", "exceptions", "pairs"},
     "datasets": {"pairs", "_queries"},

@@ -7,11 +7,8 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
-
-typer = pytest.importorskip("typer")
-pd = pytest.importorskip("pandas")
-
 from sklearn.datasets import dump_svmlight_file
 
 from widemargin import RankingSVM, io
@@ -73,7 +70,8 @@ def test_a_letor_file_is_fitted_ranked_and_evaluated(widemargin, letor, queries)
     assert found["metrics"]["NDCG@5"]["lower"] < want < found["metrics"]["NDCG@5"]["upper"]
 
 
-def test_ranks_are_printed_best_first_within_queries(widemargin, letor, queries):
+@pytest.mark.usefixtures("letor")
+def test_ranks_are_printed_best_first_within_queries(widemargin, queries):
     """`rank` prints each query's rows from best to worst, as many as asked."""
     succeed(widemargin("fit", "train.dat", "--C", 1))
     board = pd.read_csv(std_io.StringIO(succeed(widemargin("rank", "model.wm", "test.dat", "--top", 3))))
@@ -101,7 +99,8 @@ def test_stdin_and_csv_give_what_the_file_gives(widemargin, letor, queries):
     np.testing.assert_allclose(from_csv, np.loadtxt(std_io.StringIO(direct))[order], rtol=1e-2, atol=1e-2)
 
 
-def test_per_query_metrics_average_to_the_overall_ones(widemargin, letor):
+@pytest.mark.usefixtures("letor")
+def test_per_query_metrics_average_to_the_overall_ones(widemargin):
     """The mean of the per-query NDCG is the overall NDCG."""
     succeed(widemargin("fit", "train.dat", "--C", 1))
     rows = pd.read_csv(std_io.StringIO(succeed(widemargin("evaluate", "model.wm", "test.dat", "--per-query"))))
@@ -117,7 +116,7 @@ def test_ordered_labels(widemargin, words):
     frame = pd.DataFrame(data.X, columns=["a", "b"]).assign(label=names[data.y] if words else data.y)
     frame.to_csv("train.csv", index=False)
     order = ["--order", ",".join(names[1:])] if words else []
-    code, out, err = widemargin("fit", "train.csv", "--folds", 3, *order)
+    code, _, err = widemargin("fit", "train.csv", "--folds", 3, *order)
     assert code == 0, err
     assert "kind: ordinal" in err
     predicted = succeed(widemargin("predict", "model.wm", "train.csv")).split()
@@ -157,10 +156,58 @@ def test_pairs_with_item_features(widemargin):
     assert "AUC of comparisons" in succeed(widemargin("evaluate", "model.wm", "votes.csv", "--items", "items.csv"))
 
 
+def votes_of(strengths, n, seed):
+    """Return a frame of noisy votes between items of known strength, ties where they are close."""
+    rng = np.random.default_rng(seed)
+    names = np.array([f"m{k}" for k in range(len(strengths))])
+    index = np.array([rng.choice(len(strengths), 2, replace=False) for _ in range(n)])
+    gap = strengths[index[:, 0]] - strengths[index[:, 1]] + rng.normal(scale=0.5, size=n)
+    winner = np.where(np.abs(gap) < 0.2, "tie", np.where(gap > 0, names[index[:, 0]], names[index[:, 1]]))
+    return pd.DataFrame({"left": names[index[:, 0]], "right": names[index[:, 1]], "winner": winner})
+
+
+def test_votes_become_a_leaderboard_with_intervals_and_next_pairs(widemargin):
+    """The order of clearly different items is found, with intervals around it, a picture and what to ask."""
+    votes_of(np.array([0.0, 2.0, 1.0, 3.0]), 120, 0).to_csv("votes.csv", index=False)
+    done = widemargin("compare", "votes.csv", "--json", "--bootstrap", 20, "--ask", 2, "--picture", "board.png")
+    board = json.loads(succeed(done))
+    assert [row["item"] for row in board["items"]] == ["m3", "m1", "m2", "m0"]
+    assert all(row["lower"] <= row["utility"] <= row["upper"] for row in board["items"])
+    assert len(board["ask_next"]) == 2
+    assert Path("board.png").stat().st_size > 1000
+    text = succeed(widemargin("compare", "votes.csv", "--bootstrap", 5, "--C", 1, "-o", "board.csv"))
+    assert "Ask next: " in text
+    assert list(pd.read_csv("board.csv")["item"]) == ["m3", "m1", "m2", "m0"]
+
+
+def test_items_that_never_met_are_named(widemargin):
+    """Two groups of items without a vote between them get a warning."""
+    one, two = votes_of(np.array([0.0, 1.0]), 20, 0), votes_of(np.array([0.0, 1.0]), 20, 1)
+    pd.concat([one, two.replace({"m0": "n0", "m1": "n1"})]).to_csv("votes.csv", index=False)
+    code, _, err = widemargin("compare", "votes.csv", "--bootstrap", 5, "--C", 1)
+    assert code == 0
+    assert "widemargin: warning: " in err
+    assert "n0" in err
+
+
+def test_models_are_converted(widemargin, queries):
+    """A model becomes ONNX that onnxruntime runs, and foreign models come in."""
+    runtime = pytest.importorskip("onnxruntime")
+    data = queries[0]
+    model = RankingSVM(C=0.5).fit(data.X, data.y, qid=data.qid)
+    io.save_model(model, "mine.wm")
+    succeed(widemargin("convert", "mine.wm", "mine.onnx"))
+    (utility,) = runtime.InferenceSession("mine.onnx").run(None, {"X": data.X.astype(np.float32)})
+    np.testing.assert_allclose(utility.ravel(), model.utility(data.X), atol=1e-5)
+    io.write_svmlight_model(model, "foreign.dat")
+    succeed(widemargin("convert", "foreign.dat", "back.wm"))
+    np.testing.assert_allclose(io.load_model("back.wm").utility(data.X), model.utility(data.X), atol=1e-5)
+
+
 BAD = {
     "no such file": (None, "nowhere.csv", "nowhere.csv: No such file"),
     "no target": ("a,b\n1,2\n", "x.csv", "which column is the target"),
-    "a word among numbers": ("y,qid,a\n1,1,2\n0,1,red\n", "x.csv", "column 'a' holds '2'"),
+    "a word among numbers": ("y,qid,a\n1,1,2\n0,1,red\n", "x.csv", "column 'a' holds 'red', not a number, on line 3"),
     "an empty cell": ("y,qid,a\n1,1,2\n0,1,\n", "x.csv", "column 'a' is empty on line 3"),
     "an empty target": ("y,qid,a\n1,1,2\n,1,3\n", "x.csv", "the target is empty on line 3"),
     "an empty file": ("", "x.csv", "x.csv: not a readable csv file"),

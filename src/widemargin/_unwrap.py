@@ -4,11 +4,12 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
 
-def unwrap(model, X):
-    """Return the innermost fitted estimator of a model and X as the steps before it transform it."""
+def unwrap(model, X=None):
+    """Return the innermost fitted estimator of a model and X, if given, as the steps before it transform it."""
     while not hasattr(model, "utility"):
         if isinstance(model, Pipeline):
-            X, model = model[:-1].transform(X), model[-1]
+            X = X if X is None or len(model) == 1 else model[:-1].transform(X)
+            model = model[-1]
         elif (inner := next((n for n in ("best_estimator_", "estimator_") if hasattr(model, n)), None)) is not None:
             model = getattr(model, inner)
         elif isinstance(model, FrozenEstimator):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from pathlib import Path
 from typing import Annotated
 
 import numpy as np
@@ -13,10 +14,11 @@ from rich.progress import track
 
 from .. import __version__, io
 from .. import demo as demo_module
+from ..onnx import to_onnx
 from ..pairs import Pairs
-from . import judge, learn, show
+from . import judge, leaders, learn, show
 from .kinds import RECIPES, Kind, checked_target, guess
-from .tables import Columns, DataError, Table, read_frame, read_table
+from .tables import Columns, DataError, Table, open_bytes, read_frame, read_table
 
 app = typer.Typer(
     help="Learn what people prefer: rankings, ordered labels, votes with ties, choices.",
@@ -43,9 +45,11 @@ VOTES = ("left", "right", "winner")
 
 def run():
     """Run a command; data that cannot be used give one line and exit code 2."""
-    warnings.showwarning = lambda message, *_, **__: show.note(f"widemargin: warning: {_one_line(message)}")
     try:
-        app()
+        with warnings.catch_warnings():
+            warnings.simplefilter("default")
+            warnings.showwarning = lambda message, *_, **__: show.note(f"widemargin: warning: {_one_line(message)}")
+            app()
     except (DataError, ValueError, TypeError, OSError, MemoryError, ImportError) as error:
         show.note(f"widemargin: error: {_one_line(error)}")
         raise SystemExit(2) from None
@@ -192,6 +196,61 @@ def evaluate(
             (name, f"{at['value']:.4f}", "" if np.isnan(at["lower"]) else f"{at['lower']:.4f} to {at['upper']:.4f}")
         )
     sys.stdout.write(show.table(rows, right=(1,)))
+
+
+@app.command()
+def compare(
+    data: Annotated[
+        str, typer.Argument(help="Votes: a CSV, TSV or Parquet file with left, right, winner; - for stdin.")
+    ],
+    items: Items = None,
+    votes: Names = VOTES,
+    C: Annotated[
+        float | None, typer.Option("--C", "-c", help="Weight of the errors; default: cross-validated.")
+    ] = None,
+    level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
+    bootstrap: Annotated[int, typer.Option(help="Resamples of the votes for the intervals.")] = 200,
+    ask: Annotated[int, typer.Option(help="How many next pairs to suggest.")] = 5,
+    output: Annotated[str | None, typer.Option("--output", "-o", help="Write the leaderboard as CSV too.")] = None,
+    picture: Annotated[str | None, typer.Option(help="Draw the leaderboard into this file.")] = None,
+    json: AsJson = False,
+):
+    """Make a leaderboard from votes: utilities with intervals, and the pairs to ask next.
+
+    The winner is a name, "left", "right", or "tie". Items may have features; without them each item is its own.
+
+    Example: widemargin compare votes.csv --ask 10
+    """
+    found = leaders.leaders(data, items, votes, C=C, level=level, n_bootstrap=bootstrap, n_ask=ask, progress=_progress)
+    if output is not None:
+        show.write_rows(found.columns, output)
+    if picture is not None:
+        found.draw(picture)
+    show.write_json(found.facts()) if json else sys.stdout.write(found.text())
+
+
+@app.command()
+def convert(
+    source: Annotated[str, typer.Argument(help="A model: of widemargin, SVM-rank (SVM-light) or LIBLINEAR.")],
+    output: Annotated[str, typer.Argument(help="Where to write: .onnx for ONNX, anything else a widemargin model.")],
+):
+    """Read an SVM-rank or LIBLINEAR model, or write a model as ONNX.
+
+    Example: widemargin convert model.wm model.onnx
+    """
+    about = {}
+    head = open_bytes(source).getvalue()[:64]
+    if head.startswith(b"SVM-light"):
+        model = io.read_svmlight_model(source)
+    elif head.startswith((b"solver_type", b"nr_class", b"nr_feature")):
+        model = io.read_liblinear_model(source)
+    else:
+        model, about = io.load_model(source), io.model_info(source)["metadata"]
+    if Path(output).suffix == ".onnx":
+        Path(output).write_bytes(to_onnx(model).SerializeToString())
+    else:
+        io.save_model(model, output, metadata=about)
+    show.note(f"wrote {output}")
 
 
 @app.command()

@@ -25,7 +25,6 @@ def measures(kind, k, classes, width):
         "MAP": lambda y, u, qid: metrics.map_score(y, u, qid=qid),
         "MRR": lambda y, u, qid: metrics.mrr_score(y, u, qid=qid),
         "concordance": lambda y, u, qid: metrics.concordance(y, u, qid=qid),
-        "Kendall tau": lambda y, u, qid: metrics.kendall_tau(y, u, qid=qid),
     }
     right = {"accuracy": lambda y, p, _: accuracy_score(y, p)}
     return {

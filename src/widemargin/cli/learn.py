@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
+from ..exceptions import CollapseWarning
 from ..items import OnItems
 from ..model_selection import c_path
 from .kinds import RECIPES, Kind
@@ -42,7 +46,10 @@ def _cross_validate(recipe, model, scaler, X, y, extra, folds, progress):
         ready = (X[train], X[test])
         if scaler is not None:
             ready = (scaler.fit_transform(ready[0]), scaler.transform(ready[1]))
-        path = c_path(model, ready[0], y[train], CS, **_rows(extra, train))
+        with warnings.catch_warnings():  # what is tried may fail; the model that is kept still warns
+            warnings.simplefilter("ignore", CollapseWarning)
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            path = c_path(model, ready[0], y[train], CS, **_rows(extra, train))
         scores.append([fitted.score(ready[1], y[test], **_rows(extra, test)) for fitted in path.estimators])
     mean = np.nanmean(scores, axis=0)
     best = int(np.nanargmax(mean))

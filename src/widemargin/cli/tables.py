@@ -163,15 +163,12 @@ def _numbers(path, features):
     """Return the features as an array of numbers; say which column, and which line, is not one."""
     for name in features.columns:
         column = features[name]
-        if column.dtype.kind not in "biuf":
-            shown = column.dropna().iloc[0] if column.notna().any() else "nothing"
-            raise DataError(
-                f"{path}: column {name!r} holds {shown!r}, expected numbers; encode it, or leave it out with --drop {name}."
-            )
-        if column.isna().any():
-            line = int(np.flatnonzero(column.isna())[0]) + 2
-            out = f"fill it, or leave it out with --drop {name}"
-            raise DataError(f"{path}: column {name!r} is empty on line {line}; {out}.")
+        numbers = _pandas().to_numeric(column, errors="coerce")
+        if numbers.isna().any():
+            k = int(np.flatnonzero(numbers.isna())[0])
+            what = "is empty" if column.isna().iloc[k] else f"holds {column.iloc[k]!r}, not a number,"
+            out = f"mend it, or leave the column out with --drop {name}"
+            raise DataError(f"{path}: column {name!r} {what} on line {k + 2}; {out}.")
     return features.to_numpy(dtype=float)
 
 

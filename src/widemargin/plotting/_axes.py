@@ -1,10 +1,8 @@
-"""What every picture shares: axes to draw on, and the utility of an estimator that may sit in a pipeline."""
+"""What every picture shares: axes to draw on, names for them, and two columns to draw."""
 
 from __future__ import annotations
 
 import numpy as np
-from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted
 
 CMAP = "cividis"  # dark to light, the same in grey print and for the colour-blind
 INK, QUIET = "black", "0.55"
@@ -24,25 +22,6 @@ def pyplot():
     except ImportError as error:
         raise ImportError("pictures need matplotlib; pip install 'widemargin[plot]' brings it.") from error
     return plt
-
-
-def final_step(estimator):
-    """Return the fitted preference model: the best one of a search, the last step of a pipeline."""
-    estimator = getattr(estimator, "best_estimator_", estimator)
-    model = estimator[-1] if isinstance(estimator, Pipeline) else estimator
-    check_is_fitted(model)
-    if not hasattr(model, "utility"):
-        raise TypeError(f"{type(model).__name__} has no utility; expected a fitted widemargin estimator.")
-    return model
-
-
-def utility_of(estimator, X):
-    """Return the utility of items, after the steps before the model."""
-    model = final_step(estimator)
-    estimator = getattr(estimator, "best_estimator_", estimator)
-    if isinstance(estimator, Pipeline) and len(estimator) > 1:
-        X = estimator[:-1].transform(X)
-    return model.utility(X)
 
 
 def two_columns(X, what):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils import check_random_state
 
-from ._axes import CMAP, INK, axes_for, final_step, utility_of
+from .._unwrap import unwrap, utilities
+from ._axes import CMAP, INK, axes_for
 
 
 class RankBoundaryDisplay:
@@ -65,7 +66,7 @@ class RankBoundaryDisplay:
         -------
         RankBoundaryDisplay
         """
-        model = final_step(estimator)
+        model = unwrap(estimator)[0]
         if not hasattr(model, "thresholds_"):
             raise TypeError(f"{type(model).__name__} has no thresholds_; expected a fitted OrdinalSVM.")
         place = {label: k for k, label in enumerate(model.classes_.tolist())}
@@ -75,7 +76,7 @@ class RankBoundaryDisplay:
             raise ValueError(f"y holds {unknown[0]!r}; expected labels among classes_ = {list(place)}.")
         codes = np.array([place[label] for label in labels])
         display = cls(
-            utility=utility_of(estimator, X), codes=codes, classes=model.classes_, thresholds=model.thresholds_
+            utility=utilities(estimator, X), codes=codes, classes=model.classes_, thresholds=model.thresholds_
         )
         return display.plot(ax=ax, random_state=random_state)
 

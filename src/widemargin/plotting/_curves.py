@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import clone
 
+from .._unwrap import unwrap
 from ..model_selection import QueryKFold
-from ._axes import INK, QUIET, axes_for, final_step
+from ._axes import INK, QUIET, axes_for
 
 
 class CPathDisplay:
@@ -170,7 +171,7 @@ class LearningCurveDisplay:
                 rows = train[np.isin(units[train], order[:size])]
                 model = clone(estimator).fit(_rows(X, rows), y[rows], **_qid(qid, rows))
                 scores[f, k] = model.score(_rows(X, test), y[test], **_qid(qid, test))
-                gaps[k] = max(gaps[k], final_step(model).duality_gap_)
+                gaps[k] = max(gaps[k], unwrap(model)[0].duality_gap_)
         return cls(sizes=sizes, scores=scores, gaps=gaps, unit="rows" if qid is None else "queries").plot(ax=ax)
 
     def plot(self, *, ax=None):

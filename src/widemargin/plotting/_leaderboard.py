@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._axes import INK, QUIET, axes_for, final_step, utility_of
+from .._unwrap import unwrap, utilities
+from ._axes import INK, QUIET, axes_for
 
 
 class LeaderboardDisplay:
@@ -101,9 +102,9 @@ class LeaderboardDisplay:
         -------
         LeaderboardDisplay
         """
-        u = utility_of(estimator, X)
+        u = utilities(estimator, X)
         names = np.arange(u.size) if names is None else names
-        width = getattr(final_step(estimator), "tie_width_", None)
+        width = getattr(unwrap(estimator)[0], "tie_width_", None)
         return cls(names=names, utility=u, lower=lower, upper=upper, tie_width=width, level=level).plot(ax=ax)
 
     def plot(self, *, ax=None):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._unwrap import unwrap
 from ..metrics import comparison_auc
-from ._axes import INK, QUIET, axes_for, final_step
+from ._axes import INK, QUIET, axes_for
 
 
 class ComparisonRocDisplay:
@@ -69,7 +70,7 @@ class ComparisonRocDisplay:
         -------
         ComparisonRocDisplay
         """
-        model = final_step(estimator)
+        model = unwrap(estimator)[0]
         width = getattr(model, "tie_width_", None)
         display = cls.from_predictions(y, estimator.decision_function(X), tie_width=width, draw=False)
         display.name = type(model).__name__ if name is None else name

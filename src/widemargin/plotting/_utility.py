@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._unwrap import unwrap, utilities
 from ..pairs import as_pairs
-from ._axes import CMAP, INK, QUIET, axes_for, column_names, final_step, two_columns, utility_of
+from ._axes import CMAP, INK, QUIET, axes_for, column_names, two_columns
 
 
 class UtilityDisplay:
@@ -93,10 +94,10 @@ class UtilityDisplay:
         display = cls(
             xs=xs,
             ys=ys,
-            utility=utility_of(estimator, mesh).reshape(n_grid, n_grid),
+            utility=utilities(estimator, mesh).reshape(n_grid, n_grid),
             pairs=pairs,
             outcomes=outcomes,
-            thresholds=getattr(final_step(estimator), "thresholds_", None),
+            thresholds=getattr(unwrap(estimator)[0], "thresholds_", None),
             names=names,
         )
         return display.plot(ax=ax)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._axes import INK, axes_for, final_step, two_columns
+from .._unwrap import unwrap
+from ._axes import INK, axes_for, two_columns
 from ._utility import UtilityDisplay
 
 
@@ -62,7 +63,7 @@ class RankingVectorsDisplay:
         -------
         RankingVectorsDisplay
         """
-        model = final_step(estimator)
+        model = unwrap(estimator)[0]
         if getattr(model, "support_", None) is None or np.ndim(model.dual_coef_) != 1:
             raise TypeError(
                 f"this {type(model).__name__} has no vectors; expected a model with one utility in kernel form."

@@ -1,0 +1,91 @@
+"""A leaderboard from a file of votes, and the pairs to ask next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..active import suggest_pairs
+from ..pairs import Pairs
+from ..plotting import LeaderboardDisplay
+from ..uncertainty import leaderboard
+from . import learn, show
+from .kinds import Kind
+from .tables import DataError, read_frame
+
+
+@dataclass(frozen=True)
+class Leaders:
+    """Items from best to worst, and what to ask next."""
+
+    columns: dict
+    ask: list
+    tie_width: float
+    level: float
+    C: float
+
+    def facts(self):
+        """Return everything, for machines."""
+        rows = [dict(zip(self.columns, row, strict=True)) for row in zip(*self.columns.values(), strict=True)]
+        return {"C": self.C, "tie_width": self.tie_width, "level": self.level, "items": rows, "ask_next": self.ask}
+
+    def text(self):
+        """Return the leaderboard and the next pairs, for people."""
+        at = self.columns
+        rows = [("rank", "item", "utility", f"{self.level:.0%} interval", "ranks", "won", "tied", "lost")]
+        for k in range(len(at["item"])):
+            interval = f"{at['lower'][k]:+.3f} to {at['upper'][k]:+.3f}"
+            ranks = f"{at['rank_low'][k]:g} to {at['rank_high'][k]:g}"
+            counts = (f"{at[name][k]:g}" for name in ("wins", "ties", "losses"))
+            rows.append((f"{at['rank'][k]}", str(at["item"][k]), f"{at['utility'][k]:+.3f}", interval, ranks, *counts))
+        text = show.table(rows, right=(0, 2, 5, 6, 7))
+        text += f"\nUtilities that differ by at most {self.tie_width:.3g} are predicted to tie.\n"
+        if self.ask:
+            text += "Ask next: " + "; ".join(f"{a} or {b}" for a, b in self.ask) + "\n"
+        return text
+
+    def draw(self, path):
+        """Write the leaderboard as a picture."""
+        display = LeaderboardDisplay.from_frame(_Frame(self.columns), tie_width=self.tie_width, level=self.level)
+        display.figure_.savefig(path, dpi=150)
+        show.note(f"wrote {path}")
+
+
+class _Frame(dict):
+    """Columns by name, as a frame has them."""
+
+    @property
+    def columns(self):
+        """Return the names."""
+        return list(self)
+
+
+def leaders(data, items, votes, *, C, level, n_bootstrap, n_ask, progress):
+    """Learn from a file of votes; return the leaderboard."""
+    frame = read_frame(data)
+    left, right, winner = votes
+    missing = [name for name in votes if name not in frame.columns]
+    if missing:
+        raise DataError(f"{data}: no column {missing[0]!r}; it has {', '.join(map(str, frame.columns))}; use --votes.")
+    table = None if items is None else read_frame(items)
+    pairs, y = Pairs.from_frame(frame, left=left, right=right, winner=winner, items=table)
+    names = [str(name) for name in pairs.names]
+    pairs = Pairs(np.asarray(pairs.items, dtype=float), pairs.index)
+    model = _model(pairs, y, C, scale=table is not None, progress=progress)
+    board = leaderboard(model, pairs, y, names=names, n_boot=n_bootstrap, level=level, random_state=0, output="default")
+    asked = suggest_pairs(model, pairs.items, n_ask, asked=pairs, repeat=True, random_state=0) if n_ask else []
+    return Leaders(
+        columns=board,
+        ask=[(names[i], names[j]) for i, j in np.asarray(asked).tolist()],
+        tie_width=model[-1].tie_width_,
+        level=level,
+        C=float(model[-1].C),
+    )
+
+
+def _model(pairs, y, C, **options):
+    """Return the better of the two ways to learn from ties, by cross-validation; without ties there is one."""
+    ways = ("threshold",) if np.all(y != 0) else ("margin",) if C is not None else ("margin", "threshold")
+    found = [learn.fit(Kind.pairs, pairs, y, None, C=C, folds=5, ties=ties, **options) for ties in ways]
+    return found[0][0] if len(found) == 1 else max(found, key=lambda one: one[1]["score"])[0]
