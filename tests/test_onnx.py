@@ -6,7 +6,6 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from fitted import CASES, EXTRAS, answers, data_of, fit, fitted
 from scipy import sparse
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
@@ -14,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, Normalizer, RobustScaler, StandardScaler
 
 import widemargin
+from fitted import CASES, EXTRAS, answers, data_of, fit, fitted
 from widemargin import ComparisonSVM, MarginClassifier, OnItems, OrdinalSVM, Pairs, RankingSVM, onnx
 from widemargin.kernels import RBF, Linear
 from widemargin.onnx import to_onnx
@@ -92,7 +92,7 @@ def test_several_classes_agree(shape, labels):
 @pytest.mark.parametrize("kernel", ["linear", "rbf", RBF(0.4) * Linear() + RBF("scale")])
 @pytest.mark.parametrize("shift", [1e3, -3e5])
 def test_data_far_from_zero_agree(kernel, shift):
-    """Features around 300,000 with a spread of 1 lose nothing: the graph works in float64 from the middle of the data."""
+    """Features around 300,000 with a spread of 1 lose nothing: float64, from the middle of the data."""
     data = data_of("RankingSVM")
     X, new = ((rows + shift).astype(np.float32).astype(float) for rows in (data.X, data.new))
     assert_agrees(fit(RankingSVM(kernel=kernel, tol=1e-2), data, X), new)
@@ -197,7 +197,7 @@ def test_bad_calls_are_refused():
     """An unfitted model, and an input type that is none."""
     with pytest.raises(NotFittedError):
         to_onnx(RankingSVM())
-    with pytest.raises(ValueError, match="dtype='half'.*float32"):
+    with pytest.raises(ValueError, match=r"dtype='half'.*float32"):
         to_onnx(fitted("RankingSVM")[0], dtype="half")
 
 
