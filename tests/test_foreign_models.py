@@ -98,7 +98,7 @@ def test_a_linear_model_of_several_vectors_is_their_sum():
     ],
 )
 def test_kernel_models_are_their_formula(kind, kernel):
-    """The utility is sum alpha k(sv, x), with the kernels and parameters as SVM-light defines them; the threshold is left out."""
+    """The utility is sum alpha k(sv, x), with kernels as SVM-light defines them; the threshold is left out."""
     model = read_svmlight_model(stream(KERNEL.format(type=kind)))
     vectors, alpha = np.array([[1.0, 0.0], [1.0, -1.0], [0.0, 0.0]]), [2.0, -1.0, 0.5]
     rows = np.array([[0.3, -0.2], [1.0, 1.0], [-2.0, 0.5]])
