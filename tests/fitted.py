@@ -2,10 +2,10 @@
 
 from functools import cache
 
-import generators
 import numpy as np
 from sklearn.base import BaseEstimator
 
+import generators
 import widemargin
 from widemargin import Pairs
 from widemargin.kernels import RBF, Linear, Polynomial

@@ -64,12 +64,12 @@ def to_onnx(model, *, dtype="float32"):
     if dtype not in ("float32", "float64"):
         raise ValueError(f"dtype={dtype!r} is not understood; expected 'float32' or 'float64'.")
     steps, last = _parts(model)
-    check_is_fitted(model)
+    check_is_fitted(last)
     graph = _Graph(_import_onnx())
     paired = isinstance(last, ComparisonSVM)
-    utilities = []
+    n_features, utilities = [*steps, last][0].n_features_in_, []
     for name in ("left", "right") if paired else ("X",):
-        X = graph.cast(graph.input(name, dtype, model.n_features_in_))
+        X = graph.cast(graph.input(name, dtype, n_features))
         for step in steps:
             X = _scaled(graph, step, X)
         utilities.append(_utility(graph, last, X))
@@ -88,14 +88,25 @@ def _import_onnx():
 
 def _parts(model):
     """Return the transformers and the estimator of a model."""
-    steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
-    steps, last = [step for step in steps[:-1] if step not in (None, "passthrough")], steps[-1]
+    *steps, last = _flat(model)
     if not isinstance(last, PreferenceEstimator):
         raise TypeError(
             f"model ends with {type(last).__name__}; expected an estimator of widemargin, or a pipeline that ends with "
             "one."
         )
-    return [step.transformer_ if isinstance(step, OnItems) else step for step in steps], last
+    return steps, last
+
+
+def _flat(step):
+    """Yield what a step does, pipelines and `OnItems` taken apart."""
+    if isinstance(step, Pipeline):
+        for _, inner in step.steps:
+            yield from _flat(inner)
+    elif isinstance(step, OnItems):
+        check_is_fitted(step)
+        yield from _flat(step.transformer_)
+    elif step not in (None, "passthrough"):
+        yield step
 
 
 # --- transformers -----------------------------------------------------------------------------------------------
@@ -103,12 +114,6 @@ def _parts(model):
 
 def _scaled(graph, step, X):
     """Return the features after one transformer."""
-    if step in (None, "passthrough"):
-        return X
-    if type(step) is Pipeline:
-        for _, inner in step.steps:
-            X = _scaled(graph, inner, X)
-        return X
     if type(step) not in SCALERS:
         names = ", ".join(sorted(cls.__name__ for cls in SCALERS))
         raise TypeError(f"the step {type(step).__name__} has no ONNX form here; expected one of {names} or OnItems.")
@@ -163,12 +168,19 @@ SCALERS = {
 def _utility(graph, model, X):
     """Return the utility: X coef_, or K(X, support vectors) dual_coef_; one column per pair of classes."""
     if model.kernel == "linear":
-        return graph("MatMul", X, model.coef_.T)
+        return _combined(graph, X, model.coef_.T)
     if model.kernel == "precomputed":
-        return graph("MatMul", graph("Gather", X, model.support_, axis=1), model.dual_coef_)
+        return _combined(graph, graph("Gather", X, model.support_, axis=1), model.dual_coef_)
     Z = model.support_vectors_
     Z = np.asarray(Z.toarray() if sparse.issparse(Z) else Z, dtype=float)
-    return graph("MatMul", _kernel(graph, model._kernel, X, Z), model.dual_coef_)  # noqa: SLF001
+    return _combined(graph, _kernel(graph, model._kernel, X, Z), model.dual_coef_)  # noqa: SLF001
+
+
+def _combined(graph, columns, weights):
+    """Return columns @ weights; a matrix of one column, since runtimes trip over vectors when there are no rows."""
+    if weights.ndim == 2:
+        return graph("MatMul", columns, weights)
+    return graph("Squeeze", graph("MatMul", columns, weights[:, None]), np.array([1]))
 
 
 def _kernel(graph, kernel, X, Z):
@@ -255,9 +267,9 @@ def _label(graph, model, code):
     """Return classes_[code]."""
     classes = model.classes_
     if classes.dtype.kind == "O":
-        if not all(isinstance(label, str) for label in classes):
+        if len({type(label) for label in classes}) > 1:
             raise TypeError(f"classes_ {classes.tolist()} mixes types; an ONNX output has one: numbers or text.")
-        classes = classes.astype(str)
+        classes = np.array(classes.tolist())
     return graph("Gather", classes, code), classes.dtype, ()
 
 
