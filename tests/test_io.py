@@ -339,6 +339,7 @@ def test_forged_content_is_refused_with_the_reason(change, reason):
         {"dtype": "<f8", "shape": [0, 10**30], "order": "C", "start": 0},
         {"dtype": "<f8", "shape": [-1], "order": "C", "start": 0},
         {"dtype": "<f8", "shape": [1], "order": "C", "start": -8},
+        {"dtype": "<U0", "shape": [10**15], "order": "C", "start": 0},
         {"dtype": "<U999999999", "shape": [1], "order": "C", "start": 0},
     ],
 )
@@ -415,6 +416,14 @@ def test_what_a_file_cannot_hold_is_refused_with_an_alternative(tmp_path, model,
         save_model(model, path)
     assert path.read_text() == "precious"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_an_attribute_that_hides_a_method_is_refused_when_saving():
+    """What could not be loaded is not written."""
+    model = RankingSVM().fit(X4, Y4)
+    model.predict = None
+    with pytest.raises(ModelFileError, match="no attribute 'predict'"):
+        saved(model)
 
 
 def test_what_is_no_fitted_model_is_refused(tmp_path):

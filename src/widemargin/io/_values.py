@@ -85,6 +85,7 @@ def _encode_object(value, inner, _):
 def _encode_estimator(model, inner, _):
     parameters = model.get_params(deep=False)
     state = {name: part for name, part in vars(model).items() if name not in parameters and name not in NOT_KEPT}
+    _check_names(type(model), parameters, state)
     return {
         "kind": "estimator",
         "class": type(model).__name__,
@@ -162,16 +163,21 @@ def _decode_estimator(spec, arrays):
     parameters, state = (
         {name: decode(part, arrays) for name, part in spec[which].items()} for which in ("parameters", "state")
     )
-    unknown = sorted(set(parameters) - set(signature(cls).parameters))
-    shadowed = sorted(name for name in state if name in parameters or not name.isidentifier() or hasattr(cls, name))
-    if unknown or shadowed:
-        raise ModelFileError(
-            f"{spec['class']} has no {'parameter' if unknown else 'attribute'} {(unknown + shadowed)[0]!r} in the "
-            "versions installed here; upgrade widemargin and scikit-learn."
-        )
+    _check_names(cls, parameters, state)
     model = cls(**parameters)
     vars(model).update(state)
     return model
+
+
+def _check_names(cls, parameters, state):
+    """Refuse parameters that the class does not have, and attributes that would hide what it defines."""
+    unknown = sorted(set(parameters) - set(signature(cls).parameters))
+    hiding = sorted(name for name in state if name in parameters or not name.isidentifier() or hasattr(cls, name))
+    if unknown or hiding:
+        raise ModelFileError(
+            f"{cls.__name__} has no {'parameter' if unknown else 'attribute'} {(unknown + hiding)[0]!r} in the versions "
+            "installed here; upgrade widemargin and scikit-learn."
+        )
 
 
 def _known(table, spec):
