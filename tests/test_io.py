@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn import config_context
 from sklearn.base import BaseEstimator
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
@@ -182,6 +183,14 @@ def test_pipelines_of_pairs_come_back():
     scaler = StandardScaler().set_output(transform="pandas")
     back = assert_round_trip(fit(make_pipeline(OnItems(scaler), ComparisonSVM()), data, pd.DataFrame(data.X)))
     assert set(back.predict(widemargin.Pairs(pd.DataFrame(data.X), data.index))) <= {-1, 0, 1}
+
+
+def test_what_a_search_hands_out_is_not_kept():
+    """Requests for metadata stay with the session: a loaded model asks for what its class asks for."""
+    with config_context(enable_metadata_routing=True):
+        model = RankingSVM().set_fit_request(sample_weight=True).fit(X4, Y4)
+        requests = loaded(saved(model)).get_metadata_routing().fit.requests
+    assert requests == {"qid": True, "sample_weight": None}
 
 
 def test_metadata_comes_back_and_the_same_model_gives_the_same_bytes():

@@ -97,6 +97,15 @@ def test_probabilities_agree(name):
     assert run(inside, rows)["probability"].tolist() == have["probability"].tolist()
 
 
+@pytest.mark.parametrize("labels", [[False, True], np.int32([4, 2]), np.array(["no", "yes"], dtype=object)], ids=repr)
+def test_two_classes_keep_their_type(labels):
+    """Truth values, short integers, text as objects."""
+    data = data_of("MarginClassifier")
+    model = MarginClassifier().fit(data.X, np.asarray(labels)[data.y])
+    have = assert_agrees(model, data.new)["label"]
+    assert have.dtype == model.classes_.dtype
+
+
 def test_a_search_is_its_best_estimator():
     """The graph of a search is that of the model it chose."""
     data = data_of("MarginClassifier")

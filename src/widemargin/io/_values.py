@@ -175,8 +175,8 @@ def _check_names(cls, parameters, state):
     hiding = sorted(name for name in state if name in parameters or not name.isidentifier() or hasattr(cls, name))
     if unknown or hiding:
         raise ModelFileError(
-            f"{cls.__name__} has no {'parameter' if unknown else 'attribute'} {(unknown + hiding)[0]!r} in the versions "
-            "installed here; upgrade widemargin and scikit-learn."
+            f"{cls.__name__} has no {'parameter' if unknown else 'attribute'} {(unknown + hiding)[0]!r} in the "
+            "versions installed here; upgrade widemargin and scikit-learn."
         )
 
 
