@@ -126,12 +126,11 @@ def test_several_classes_agree(shape, labels):
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf", RBF(0.4) * Linear() + RBF("scale")])
-@pytest.mark.parametrize("shift", [1e3, -3e5])
+@pytest.mark.parametrize("shift", [1e3, -4e6])
 def test_data_far_from_zero_agree(kernel, shift):
-    """Features around 300,000 with a spread of 1 lose nothing: float64, from the middle of the data."""
+    """Features around four million with a spread of 1 lose nothing: float64, from the middle of the data."""
     data = data_of("RankingSVM")
-    X, new = ((rows + shift).astype(np.float32).astype(float) for rows in (data.X, data.new))
-    assert_agrees(fit(RankingSVM(kernel=kernel, tol=1e-2), data, X), new)
+    assert_agrees(fit(RankingSVM(kernel=kernel, tol=1e-2), data, data.X + shift), data.new + shift)
 
 
 @pytest.mark.parametrize(
