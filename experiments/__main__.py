@@ -62,4 +62,5 @@ def run_all(chosen, out, *, quick):
     console.print(f"results in {out}", markup=False)
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

@@ -3,6 +3,7 @@
 import importlib
 import json
 import os
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -42,7 +43,11 @@ def overview(records):
     for name, record in records.items():
         for claim in record["claims"]:
             cells = [record["paper"], claim["item"], f"**{claim['verdict']}**", str(claim["repetitions"])]
-            yield "| " + " | ".join([*cells, f"[{name}](#{anchor(name)})", f"{record['seconds']:.0f} s"]) + " |"
+            yield (
+                "| "
+                + " | ".join([*cells, f"[{name}](#{anchor(record['title'])})", f"{record['seconds']:.0f} s"])
+                + " |"
+            )
 
 
 def absent(records):
@@ -52,14 +57,13 @@ def absent(records):
         yield "\nNot run yet, or without their data: " + ", ".join(f"`{name}`" for name in missing) + "."
 
 
-def anchor(name):
-    """Return the anchor of an experiment's section."""
-    return name.replace("_", "-")
+def anchor(title):
+    """Return the anchor that a heading gets: GitHub's, and MyST's with `myst_heading_anchors`."""
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
 
 
 def section(name, record, folder):
     """Yield the lines of one experiment."""
-    yield f"({anchor(name)})="
     yield f"## {record['title']}"
     yield f"\n*{record['paper']}.* `python -m experiments {name}`, {record['seconds']:.0f} s.\n"
     yield recipe(name)
@@ -93,12 +97,17 @@ def claim_lines(claim):
 
 def table_lines(link, caption, path):
     """Yield a short table, or a link to a long one."""
-    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+    frame = pd.read_csv(path)
     yield f"\n{caption} ([CSV]({link}))"
     if len(frame) <= LONGEST:
         yield "\n| " + " | ".join(frame.columns) + " |"
         yield "|" + "---|" * frame.shape[1]
-        yield from ("| " + " | ".join(row) + " |" for row in frame.itertuples(index=False, name=None))
+        yield from ("| " + " | ".join(map(cell, row)) + " |" for row in frame.itertuples(index=False, name=None))
+
+
+def cell(value):
+    """Return a value as the page shows it: three digits are enough to read."""
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
 def write(folder=RESULTS, at=PAGE):

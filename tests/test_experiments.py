@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from experiments import _page, _run
+from experiments.__main__ import main
 from experiments._report import Check, Claim, Verdict
 from experiments._statistics import estimate, summary
 from pandas import DataFrame
@@ -70,6 +71,24 @@ def test_summary_is_the_estimate_of_each_group():
     np.testing.assert_allclose(one["mean"], [3.0, 3.0])
     np.testing.assert_allclose(one["se"], [2 / np.sqrt(3), 1.0])
     assert two[["a", "b", "n"]].to_numpy().tolist() == [[1, "x", 2], [1, "y", 1], [2, "y", 2]]
+
+
+def test_the_command_names_the_experiments_and_refuses_others(capsys):
+    """`--list` has a line for each experiment; an unknown name is status 2 and a line that names the known ones."""
+    assert main(["--list"]) == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == _run.names()
+    assert main(["fig_99"]) == 2
+    assert "fig_99" in capsys.readouterr().err
+
+
+def test_the_command_saves_a_quick_run(tmp_path):
+    """A quick run writes its record where it is told to, and leaves the page alone."""
+    before = _page.PAGE.read_text("utf-8")
+    assert main(["herbrich_margins", "--quick", "--out", str(tmp_path)]) == 0
+    record = json.loads((tmp_path / "herbrich_margins" / "report.json").read_text("utf-8"))
+    assert record["quick"] is True
+    assert record["claims"][0]["verdict"] == Verdict.HELD
+    assert _page.PAGE.read_text("utf-8") == before
 
 
 def test_quick_results_never_replace_full_ones():
