@@ -59,7 +59,7 @@ def run_all(chosen, out, *, quick):
             console.print(f"{name}: {record['seconds']:.0f} s", markup=False)
             for claim in record["claims"]:
                 console.print(f"  {claim['item']}: {claim['verdict']}", markup=False)
-    console.print(f"results in {out}", markup=False)
+    console.print(f"results in {out}{'; quick ones, too few for a verdict' if quick else ''}", markup=False)
 
 
 if __name__ == "__main__":

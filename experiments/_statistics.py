@@ -53,12 +53,13 @@ def estimate(values):
     return Estimate(float(values.mean()), float(values.std(ddof=1) / np.sqrt(n)) if n > 1 else np.inf, n)
 
 
-def all_above_zero(differences):
-    """Return whether every estimated difference is surely positive, and in words how many are."""
+def all_above_zero(differences, at=None):
+    """Return whether every estimated difference is surely positive, and in words how many are; `at` names each."""
     differences = list(differences)
+    names = [""] * len(differences) if at is None else [f" at {name}" for name in at]
     sure = sum(d.is_above(0) for d in differences)
-    smallest = min(differences, key=lambda d: d.mean)
-    return sure == len(differences), f"{sure} of {len(differences)} are, the smallest being {smallest}"
+    least, name = min(zip(differences, names, strict=True), key=lambda pair: pair[0].mean)
+    return sure == len(differences), f"{sure} of {len(differences)} are, the smallest being {least}{name}"
 
 
 def summary(frame, by, value):
