@@ -6,7 +6,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test check bench docs release-check clean
+.PHONY: demo test check bench reproduce docs release-check clean
 
 $(STAMP): pyproject.toml meson.build src/widemargin/_core/meson.build
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -30,6 +30,10 @@ docs: $(STAMP)
 
 release-check:
 	$(PYTHON) scripts/check_release.py
+
+reproduce: $(STAMP)
+	$(BIN)/python -m pip install --quiet --no-build-isolation --editable ".[experiments]"
+	$(BIN)/python -m experiments
 
 check: $(STAMP)
 	$(BIN)/ruff check .
