@@ -32,6 +32,7 @@ ALLOWED = {name: SHARED | {"_core"} for name in ESTIMATORS} | {
     "kernels": {"_core"},
     "metrics": {"_queries"},
     "model_selection": {"_queries", "pairs"},
+    "ratings": set(),
     "theory": set(),
     "datasets": {"pairs", "_queries"},
 }
