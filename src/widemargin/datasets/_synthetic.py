@@ -265,9 +265,10 @@ def make_ranking(n_samples=200, *, n_features=5, utility="linear", weights="unif
         Number of features.
     utility : {"linear", "rbf"}, default="linear"
         Which F orders the points.
-    weights : {"uniform", "normal"}, default="uniform"
+    weights : {"uniform", "normal"} or array-like of shape (n_features,), default="uniform"
         How w is drawn, which the paper does not say: uniform on [0, 1] like the points, or standard normal.
         A linear ranking vector machine with non-negative coefficients can express the first kind only.
+        Or w itself, for more points of the same F.
     n_swaps : int, default=0
         Noise: so many places of the order, drawn without replacement, are each exchanged with the next one,
         from the worst place to the best. Each exchange makes exactly one pair discordant.
@@ -292,12 +293,15 @@ def make_ranking(n_samples=200, *, n_features=5, utility="linear", weights="unif
     True
     """
     _check_choice("utility", utility, ("linear", "rbf"))
-    _check_choice("weights", weights, ("uniform", "normal"))
+    if isinstance(weights, str):
+        _check_choice("weights", weights, ("uniform", "normal"))
+    elif np.shape(weights) != (n_features,):
+        raise ValueError(f"weights has shape {np.shape(weights)}; expected {(n_features,)}, or 'uniform' or 'normal'.")
     if not 0 <= n_swaps < max(n_samples, 1):
         raise ValueError(f"n_swaps={n_swaps} needs n_samples > n_swaps >= 0, got n_samples={n_samples}.")
     rng = check_random_state(random_state)
     X = rng.random_sample((n_samples, n_features))
-    w = rng.random_sample(n_features) if weights == "uniform" else rng.standard_normal(n_features)
+    w = _ranking_weights(rng, weights, n_features)
     u = X @ w if utility == "linear" else np.exp(-np.square(X - w).sum(axis=1))
     order = np.argsort(u, kind="stable")
     for k in np.sort(rng.permutation(max(n_samples - 1, 0))[:n_swaps]):
@@ -305,6 +309,13 @@ def make_ranking(n_samples=200, *, n_features=5, utility="linear", weights="unif
     y = np.empty(n_samples, dtype=np.int64)
     y[order] = np.arange(1, n_samples + 1)
     return Bunch(X=X, y=y, utility=u, coef=w)
+
+
+def _ranking_weights(rng, weights, n_features):
+    """Return w, drawn or given."""
+    if not isinstance(weights, str):
+        return np.array(weights, dtype=float)
+    return rng.random_sample(n_features) if weights == "uniform" else rng.standard_normal(n_features)
 
 
 def make_xor():
