@@ -38,3 +38,19 @@ def curve(ax, x, mean, low=None, high=None, *, k=0, label=None):
     ax.plot(x, mean, label=label, **look(k))
     if low is not None:
         ax.fill_between(x, low, high, color=COLOURS[k % 7], alpha=0.2, linewidth=0)
+
+
+def dots(ax, means, *, of, ours, xlabel):
+    """Draw mean and 95 % interval of each row of a summary on a line of its own; `ours` in another colour."""
+    for place, row in enumerate(means.itertuples()):
+        mine = getattr(row, of) in ours
+        ax.errorbar(
+            row.mean,
+            place,
+            xerr=row.high - row.mean,
+            fmt="o" if mine else "s",
+            capsize=3,
+            color=COLOURS[0] if mine else COLOURS[1],
+        )
+    ax.set_yticks(range(len(means)), means[of])
+    ax.set(xlabel=xlabel, ylabel=of)

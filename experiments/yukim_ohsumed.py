@@ -10,7 +10,7 @@ from importlib import import_module
 
 import numpy as np
 import pandas as pd
-from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
+from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import Ridge
 
 from widemargin import RankingSVM, RankingVectorMachine
@@ -19,7 +19,7 @@ from widemargin.metrics import map_score, ndcg_score
 
 from ._report import Check, Claim, Picture, Report, Table
 from ._statistics import estimate, summary
-from ._style import COLOURS, panels
+from ._style import dots, panels
 
 OURS = "RankingSVM, linear"
 MARGIN = 0.02  # of NDCG@10: what counts as worse
@@ -34,7 +34,6 @@ def models(quick):
         "RankingSVM, RBF": ([RankingSVM(C, kernel="rbf", n_components=200, tol=1e-3) for C in (1e-4, 1e-3)], "qid"),
         "RankingVectorMachine, RBF": (rvm, "qid"),
         "ridge regression (scikit-learn)": ([Ridge(a) for a in (1, 10, 100)], None),
-        "random forest (scikit-learn)": ([RandomForestRegressor(min_samples_leaf=k, **ONE) for k in (30,)], None),
         "boosted trees (scikit-learn)": (
             [HistGradientBoostingRegressor(max_iter=60, learning_rate=r) for r in (0.03, 0.1)],
             None,
@@ -128,10 +127,6 @@ def plot(means):
     figure, axes = panels(2, sharey=True, width=5.0)
     names = means["ndcg_10"].model.tolist()[::-1]
     for ax, (value, label) in zip(axes, (("ndcg_10", "NDCG@10"), ("map", "MAP")), strict=True):
-        part = means[value].set_index("model").loc[names]
-        for place, (name, row) in enumerate(part.iterrows()):
-            colour = COLOURS[0] if name.startswith("Ranking") else COLOURS[1]
-            ax.errorbar(row["mean"], place, xerr=row["high"] - row["mean"], fmt="o", capsize=3, color=colour)
-        ax.set_yticks(range(len(names)), names)
-        ax.set(xlabel=label, ylabel="model")
+        part = means[value].set_index("model").loc[names].reset_index()
+        dots(ax, part, of="model", ours=[n for n in names if n.startswith("Ranking")], xlabel=label)
     return figure

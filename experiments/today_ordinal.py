@@ -1,0 +1,111 @@
+"""Ordered labels: OrdinalSVM against logistic models and REDSVM on eight sets.
+
+Sets that Cena and Gagolewski compiled, at most 500 rows of each drawn at random. A quarter is the test, the rest
+chooses C (and fits) by one split of 70 to 30; five draws of all this. Features are standardised. Measured is the mean
+absolute error of the place in the order, and C is chosen by it. Baselines: the multinomial logistic regression of
+scikit-learn, which ignores the order; ridge regression on the places, rounded; the median; and REDSVM of skordinal, an
+RBF machine for ordered labels (optional: without it the row is absent). The repetitions of the claims are the sets,
+each the mean over its draws: a machine may win on one set and lose on another, and the table shows it.
+"""
+
+from contextlib import suppress
+from importlib import import_module
+
+import numpy as np
+import pandas as pd
+from sklearn.dummy import DummyRegressor
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV, ShuffleSplit, train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from widemargin import OrdinalSVM
+from widemargin.datasets import fetch_ordinal
+
+from ._report import Check, Claim, Picture, Report, Table
+from ._statistics import estimate, side_by_side, summary
+from ._style import dots, panels
+
+SETS = "affairs", "auto_ord", "cement_strength", "glass", "machine_ord", "stock_ord", "winequality-red", "skill"
+MARGIN = 0.02  # of the mean absolute error: what counts as worse
+MOST = 500
+OURS = {"linear": "OrdinalSVM, linear", "rbf": "OrdinalSVM, RBF"}
+LOGISTIC, RIDGE, REDSVM = "logistic regression", "ridge regression, rounded", "REDSVM, RBF (skordinal)"
+
+
+def models():
+    """Return {name: (unfitted model, values of its parameter)}; REDSVM only where skordinal is installed."""
+    pairs = {"C": [1e-3, 1e-2, 1e-1, 1.0]}  # per pair
+    found = {name: (OrdinalSVM(kernel=kernel, tol=1e-3), pairs) for kernel, name in OURS.items()}
+    found[LOGISTIC] = LogisticRegression(max_iter=2000), {"C": [0.01, 0.1, 1.0, 10.0]}
+    found[RIDGE] = Ridge(), {"alpha": [1.0, 10.0, 100.0]}
+    found["the median"] = DummyRegressor(strategy="median"), {"strategy": ["median"]}
+    with suppress(ImportError):  # the claim then says that it is missing
+        found[REDSVM] = import_module("skordinal.classifiers").REDSVM(), {"C": [0.1, 1.0, 10.0, 100.0]}
+    return found
+
+
+def run(quick, track):
+    """Return the report."""
+    names, n = (SETS[3:5], 1) if quick else (SETS, 5)
+    work = [(name, draw) for name in names for draw in range(n)]
+    frame = pd.DataFrame([row for name, draw in track(work, "draws") for row in one_draw(name, draw)])
+    by_set = frame.groupby(["data", "model"], as_index=False).error.mean()
+    means = summary(by_set, "model", "error").sort_values("mean", ascending=False)
+    tables = (
+        Table(
+            "by_set",
+            "Mean absolute error: mean ± standard error",
+            side_by_side(summary(frame, ["data", "model"], "error"), "data", ["model"]),
+        ),
+        Table("means", "Mean absolute error: mean over the sets", means),
+        Table("draws", "Every draw", frame),
+    )
+    caption = "Mean absolute error relative to the median's, on each set (dots) and on average"
+    claims = claim(by_set, OURS["linear"], (LOGISTIC, RIDGE)), claim(by_set, OURS["rbf"], (LOGISTIC, RIDGE, REDSVM))
+    return Report("Ordered labels", "Data of today", claims, tables, (Picture("ordinal", caption, plot(by_set)),))
+
+
+def one_draw(name, draw):
+    """Yield the error of every model on one draw of rows."""
+    data = fetch_ordinal(name)
+    place = np.unique(data.y, return_inverse=True)[1]
+    rows = np.random.default_rng(draw).permutation(place.size)[:MOST]
+    X, X_test, y, y_test = train_test_split(data.X[rows], place[rows], test_size=0.25, random_state=draw)
+    for model, (estimator, values) in models().items():
+        steps = make_pipeline(StandardScaler(), estimator)
+        grid = {f"{steps.steps[-1][0]}__{key}": options for key, options in values.items()}
+        inner = ShuffleSplit(1, test_size=0.3, random_state=draw)
+        search = GridSearchCV(steps, grid, cv=inner, scoring=error_of).fit(X, y)
+        yield {"data": name, "draw": draw, "model": model, "error": -error_of(search, X_test, y_test)}
+
+
+def error_of(model, X, y):
+    """Return minus the mean absolute error of predicted places, numbers rounded."""
+    return -float(np.abs(np.rint(model.predict(X)) - y).mean())
+
+
+def claim(by_set, ours, baselines):
+    """An ordinal SVM is not worse than the baselines."""
+    table, checks = by_set.pivot_table(index="data", columns="model", values="error"), []
+    missing = [name for name in baselines if name not in table]
+    for name in (name for name in baselines if name in table):
+        gain = table[name] - table[ours]
+        e, wins = estimate(gain), int((gain > 0).sum())
+        told = f"error lower by {e}; lower on {wins} of {len(gain)} sets"
+        checks.append(Check(f"not worse than {name} by {MARGIN} or more", e.is_above(-MARGIN), told))
+    says = "Minding the order pays: the ordinal machine's mean absolute error is not above the baseline's."
+    return Claim(ours, says, tuple(checks), len(table), f"Not installed: {', '.join(missing)}." if missing else "")
+
+
+def plot(by_set):
+    """Return the errors relative to the median's."""
+    table = by_set.pivot_table(index="data", columns="model", values="error")
+    relative = table.div(table["the median"], axis=0).drop(columns="the median")
+    long = relative.melt(var_name="model", value_name="error")
+    means = summary(long, "model", "error").sort_values("mean", ascending=False)
+    figure, ax = panels(width=7.0)
+    dots(ax, means, of="model", ours=list(OURS.values()), xlabel="mean absolute error / that of the median")
+    for place, model in enumerate(means.model):
+        ax.plot(relative[model], np.full(len(relative), place - 0.2), "|", color="0.4")
+    return figure
