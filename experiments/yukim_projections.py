@@ -14,7 +14,7 @@ from ._style import COLOURS, panels
 
 POINTS = np.array([[2.6, 1.9], [2.0, 2.3], [0.9, 1.3], [0.7, 0.3]])
 PLACES = np.array([4, 3, 2, 1])
-OTHER = np.array([0.16, 1.0])
+OTHER = np.array([1.0, 1.2])
 CAPTION = (
     "Four points and their projections on the ranking SVM's w1 (left) and on w2 (right), which orders them alike. "
     "delta is the smallest difference in ranking: the closest pair of projections"
@@ -63,7 +63,13 @@ def compare(X, y, angles):
 def claim(found):
     """The machine's delta is the largest, and is that of its support pairs."""
     delta, inverse, best, least = found.T
+    other = smallest_difference(OTHER, POINTS, PLACES)
     checks = (
+        Check(
+            "on the drawn points w2 gives the same order with a smaller difference than w1",
+            bool(0 < other < delta[0]),
+            f"{other:.2f} against {delta[0]:.2f}",
+        ),
         Check(
             "no direction has a larger smallest difference",
             bool(np.all(best <= delta * (1 + 1e-4))),

@@ -91,6 +91,7 @@ def plot(model, data):
     for level in (-np.sqrt(2), np.sqrt(2)):
         right.axhline(level, color="0.4", linestyle="--")
     left.set(xlabel="x1", ylabel="x2", title="input space", aspect="equal")
-    right.set(xlabel="sqrt(2) x1", ylabel="sqrt(2) x1 x2", title="feature space", xlim=(-2, 2), ylim=(-2, 2))
+    right.set(xlabel="sqrt(2) x1", ylabel="sqrt(2) x1 x2", title="feature space", aspect="equal")
+    right.set(xlim=(-2, 2), ylim=(-2, 2))
     figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return figure

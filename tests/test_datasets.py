@@ -211,6 +211,18 @@ def test_ranking_is_the_order_of_the_utility(utility, weights):
     assert np.all(data.coef >= 0) == (weights == "uniform")
 
 
+@pytest.mark.parametrize("utility", ["linear", "rbf"])
+def test_more_points_of_the_same_ranking(utility):
+    """Given w, new points follow the F of the old ones; w of another length is refused."""
+    first = make_ranking(30, utility=utility, weights="normal", random_state=0)
+    more = make_ranking(30, utility=utility, weights=first.coef, random_state=1)
+    assert not np.array_equal(first.X, more.X)
+    direct = more.X @ first.coef if utility == "linear" else -np.linalg.norm(more.X - first.coef, axis=1)
+    assert discordant_pairs(more.y, direct) == 0
+    with pytest.raises(ValueError, match=r"weights has shape \(5,\); expected \(3,\)"):
+        make_ranking(30, n_features=3, weights=first.coef)
+
+
 @pytest.mark.parametrize("n_swaps", [1, 10, 49])
 def test_each_swap_makes_one_discordant_pair(n_swaps):
     """So many swaps, so many discordant pairs; n - 1 is the most."""

@@ -3,6 +3,10 @@
 import numpy as np
 import pytest
 from experiments import _chess, _venuto
+from experiments._votes import logistic
+from experiments._yukim import vectors
+from experiments.today_choices import logit
+from experiments.yukim_ohsumed import within_query
 from numpy.testing import assert_allclose, assert_array_equal
 
 
@@ -58,3 +62,40 @@ def test_features_of_a_game_know_nothing_of_its_month(games):
         _chess.histories(index, y, month, rating), _chess.histories(index, other, month, rating), strict=True
     ):
         assert_array_equal(want, have)
+
+
+def test_logistic_counts_a_tie_as_half_a_win():
+    """Of two players, one with 6 wins, 2 ties and 1 loss has odds 7 : 2 (a weak penalty takes a little away)."""
+    y = np.array([1] * 6 + [0] * 2 + [-1])
+    many = np.tile(y, 2000)
+    w = logistic(np.ones((many.size, 1)), many)
+    assert_allclose(np.exp(w), 7 / 2, rtol=1e-3)
+
+
+def test_logit_with_constants_gives_the_observed_shares():
+    """A conditional logit with a constant for each alternative but one predicts every alternative's share."""
+    rng = np.random.default_rng(0)
+    n, shares = 400, np.array([0.5, 0.3, 0.2])
+    chosen = rng.choice(3, size=n, p=shares)
+    X, qid = np.tile(np.eye(3)[:, 1:], (n, 1)), np.repeat(np.arange(n), 3)
+    w = logit(X, np.eye(3)[chosen].ravel(), qid)
+    p = np.exp(np.append(0.0, w))
+    assert_allclose(p / p.sum(), np.bincount(chosen) / n, atol=1e-4)
+
+
+def test_features_are_scaled_within_their_query():
+    """Each query's smallest value becomes 0 and its largest 1; a constant becomes 0."""
+    X = np.array([[1.0, 5.0], [3.0, 5.0], [2.0, 5.0], [10.0, 1.0], [30.0, 2.0]])
+    scaled = within_query(X, [7, 7, 7, 3, 3])
+    assert_allclose(scaled, [[0, 0], [1, 0], [0.5, 0], [0, 0], [1, 1]])
+
+
+def test_vectors_of_an_svm_are_points_of_support_pairs():
+    """With utilities 0, 1, 3, 9 on four places only the lowest two are within the margin of 1."""
+
+    class Fixed:
+        def predict(self, X):
+            return X[:, 0]
+
+    X = np.array([[0.0], [1.0], [3.0], [9.0]])
+    assert vectors("svm", Fixed(), (X, np.arange(4))) == {"vectors": 2, "pairs": 1}
