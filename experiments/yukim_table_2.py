@@ -25,7 +25,7 @@ from widemargin.datasets import fetch_ohsumed
 from . import _yukim
 from ._report import Check, Claim, Picture, Report, Table
 from ._statistics import all_above_zero, estimate, summary
-from ._style import COLOURS, LINES, panels
+from ._style import COLOURS, LINES, MARKERS, panels
 
 QUERIES, KERNELS = (1, 2, 3), ("linear", "rbf")
 CS, GAMMAS = (0.01, 1.0, 100.0), (0.1, 1.0)
@@ -121,7 +121,7 @@ def plot(means):
             part = means[(means.kernel == kernel) & (means.machine == name)]
             x = part["query"].to_numpy(dtype=float) + 0.18 * (k - 1)
             ax.errorbar(
-                x, part["mean"], yerr=part.high - part["mean"], fmt="o", capsize=3, color=COLOURS[k], label=label
+                x, part["mean"], yerr=part.high - part["mean"], fmt=MARKERS[k], capsize=3, color=COLOURS[k], label=label
             )
         for (query, which), values in PAPER.items():
             if which == kernel:
