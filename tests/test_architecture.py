@@ -17,7 +17,7 @@ SOURCE = ROOT / "src" / "widemargin"
 FILES = sorted(SOURCE.rglob("*.py"))
 
 ESTIMATORS = {"classification", "regression", "ranking", "vector_machine", "ordinal", "comparison", "choice"}
-SHARED = {"_estimator", "_ranker", "_queries", "metrics", "exceptions", "pairs"}  # what an estimator may stand on
+SHARED = {"_estimator", "_ranker", "_queries", "_task", "metrics", "exceptions", "pairs"}  # what an estimator may stand on
 SOLVERS = {"newton", "interior_point", "one_norm", "linear_program"}
 UNIMPORTED = {"cli", "experiments", "demo"}
 ABOVE = {"io", "onnx"}  # what is done with fitted models: may use every estimator
@@ -28,6 +28,7 @@ ALLOWED = {name: SHARED | {"_core"} for name in ESTIMATORS} | {
     "_ranker": {"_core", "_estimator", "_queries", "exceptions", "metrics"},
     "_queries": set(),
     "_lazy": set(),
+    "_task": set(),
     "exceptions": set(),
     "pairs": {"_queries"},
     "items": {"pairs"},

@@ -36,7 +36,10 @@ INDEFINITE = -1e-8  # smallest eigenvalue, as a share of the largest, that a ker
 
 
 class PreferenceEstimator(BaseEstimator):
-    """What all estimators share. Subclasses build comparisons and call `_solve_rows` or `_solve_levels`."""
+    """What all estimators share. A fit is two steps: `_learn(_pose(data))`, of which only the second depends on C.
+
+    `_pose` checks everything, sets what the data determine and returns a `Task`; `_learn` solves it and sets the rest.
+    """
 
     # --- parameters ---------------------------------------------------------------------------------------------
 
@@ -128,11 +131,11 @@ class PreferenceEstimator(BaseEstimator):
         self._resolve_kernel(X)
         if self._is_linear:
             return maps.LinearMap(X)
-        if self.n_components is not None:
-            if self._kernel is None:
-                raise ValueError("n_components chooses landmark items; a precomputed kernel has none. Pass None.")
-            return maps.LowRankMap.from_kernel(self._kernel, X, min(self.n_components, X.shape[0]))
-        return maps.KernelMap(self._make_gram(X))
+        if self.n_components is None:
+            return self._convex(maps.KernelMap(self._make_gram(X)))
+        if self._kernel is None:
+            raise ValueError("n_components chooses landmark items; a precomputed kernel has none. Pass None.")
+        return self._convex(maps.LowRankMap.from_kernel(self._kernel, X, min(self.n_components, X.shape[0])))
 
     def _make_gram(self, X):
         """Return the kernel matrix of the items; says what it needs before it is allocated."""
@@ -151,10 +154,10 @@ class PreferenceEstimator(BaseEstimator):
         kernel = self._kernel_template()
         self._kernel = None if kernel is None else kernel.resolve(X)
 
-    def _check_convex(self, map_):
+    def _convex(self, map_):
         """Refuse an indefinite kernel matrix: the 2-norm problem is then not convex and no bound exists."""
-        if self._is_linear or (self._kernel is not None and self._kernel.is_psd):
-            return
+        if self._kernel is not None and self._kernel.is_psd:
+            return map_
         ratio = kernels.lowest_eigenvalue_ratio(map_.kernel_block())
         if ratio < INDEFINITE:
             raise ValueError(
@@ -162,6 +165,7 @@ class PreferenceEstimator(BaseEstimator):
                 f"{INDEFINITE:.0e}: the problem is not convex. Use a positive semi-definite kernel, or "
                 "RankingVectorMachine, which takes any."
             )
+        return map_
 
     def _check_memory(self, n):
         """Say what an exact kernel needs before allocating it."""
@@ -178,29 +182,23 @@ class PreferenceEstimator(BaseEstimator):
 
     def _solve_rows(self, rows, map_, loss):
         """Solve explicit rows."""
-        self._check_convex(map_)
         C = self._scaled_C(float(rows.weight.sum()))
         if map_.is_gram:
             self._check_memory(map_.n_items)
         return self._interior_point(rows, map_, C, loss)
 
-    def _solve_levels(self, levels, map_, loss, *, exact_pairs=EXPLICIT_PAIRS):
+    def _solve_levels(self, task, loss, *, exact_pairs=EXPLICIT_PAIRS):
         """Solve all pairs of levels: written out where they are few, hard or must be exact; else implicit."""
-        self._check_convex(map_)
+        levels, map_ = task.comparisons, task.map_
         C = self._scaled_C(levels.total_weight)
         hard_kernel = map_.is_gram and (self.tol < FINE or C * np.mean(np.diag(map_.gram())) > STEEP)
         limit = max(exact_pairs, EXPLICIT_PAIRS_FINE) if hard_kernel else exact_pairs
         if np.isinf(C) or levels.n_pairs <= limit:
-            return self._interior_point(levels.rows(), map_, C, loss)
-        risk = _core.risks.GroupedPairRisk(levels, loss)
-        if self._is_linear and 2 * map_.n_features > map_.n_items and map_.n_items <= GRAM_ITEMS:
-            name, solution = self._newton(risk, maps.KernelMap(map_.gram()), C)
-            solution = replace(solution, weights=map_.adjoint_exact(solution.weights))
-        else:
-            name, solution = self._newton(risk, map_, C)
+            return self._interior_point(task.rows, map_, C, loss)
+        name, solution = self._newton(task, loss, C)
         if solution.status is Status.CONVERGED or levels.n_pairs > EXPLICIT_PAIRS_RESCUE:
             return name, solution
-        rescue = self._interior_point(levels.rows(), map_, C, loss)
+        rescue = self._interior_point(task.rows, map_, C, loss)
         return min((name, solution), rescue, key=lambda found: found[1].gap)
 
     def _interior_point(self, rows, map_, C, loss):
@@ -208,9 +206,19 @@ class PreferenceEstimator(BaseEstimator):
             rows, map_, C, loss, tol=self.tol, max_iter=self.max_iter, report=self._progress()
         )
 
-    def _newton(self, risk, map_, C):
+    def _newton(self, task, loss, C):
+        """Solve implicit pairs, from where the task's last solve ended."""
+        map_ = task.map_
+        if task.plan is None:
+            by_items = self._is_linear and 2 * map_.n_features > map_.n_items and map_.n_items <= GRAM_ITEMS
+            seen = maps.KernelMap(map_.gram()) if by_items else map_
+            risk = _core.risks.GroupedPairRisk(task.comparisons, loss)
+            task.plan = risk, seen, _core.newton.Plan.of(risk, seen)
+        risk, seen, plan = task.plan
         how = {"tol": self.tol, "max_iter": self.max_iter, "verbose": bool(self.verbose)}
-        return "newton", _core.newton.newton(risk, map_, C, **how)
+        solution = _core.newton.newton(risk, seen, C, start=task.start, plan=plan, **how)
+        task.start = solution.weights
+        return "newton", solution if seen is map_ else replace(solution, weights=map_.adjoint_exact(solution.weights))
 
     def _progress(self):
         """Return what a solver calls with (iteration, gap), or None."""
@@ -236,10 +244,11 @@ class PreferenceEstimator(BaseEstimator):
         text = worst.status.value.format(gap=worst.gap, tol=self.tol, max_iter=self.max_iter, bound=1e-9)
         if worst.status is Status.INFEASIBLE:
             raise ValueError(f"C=inf: {text}")
-        warnings.warn(f"{type(self).__name__}: {text}", ConvergenceWarning, stacklevel=3)
+        warnings.warn(f"{type(self).__name__}: {text}", ConvergenceWarning, stacklevel=4)
 
-    def _keep_model(self, X, map_, solutions, kept):
+    def _keep_model(self, task, solutions):
         """Set coef_ (linear) or dual_coef_ over the support items, for one solution or one per column."""
+        X, map_, kept = task.X, task.map_, task.kept
         single = len(solutions) == 1
         weights = np.column_stack([s.weights for s in solutions])
         if self._is_linear:
@@ -269,7 +278,7 @@ class PreferenceEstimator(BaseEstimator):
         warnings.warn(
             f"{type(self).__name__}: the optimum is u = 0: every item has the same utility. {advice}",
             CollapseWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
     def utility(self, X):

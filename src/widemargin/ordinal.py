@@ -8,7 +8,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from ._core import comparisons, rules
-from ._estimator import PreferenceEstimator, check_choice
+from ._estimator import LOSSES, PreferenceEstimator, check_choice
+from ._task import Task
 from .exceptions import NoComparisonsError
 
 __all__ = ["OrdinalSVM"]
@@ -116,23 +117,33 @@ class OrdinalSVM(ClassifierMixin, PreferenceEstimator):
         -------
         self
         """
+        return self._learn(self._pose(X, y, sample_weight=sample_weight))
+
+    def _pose(self, X, y, *, sample_weight=None):
         self._check_parameters()
-        loss = self._check_loss(("hinge", "squared_hinge"))
+        self._check_loss(("hinge", "squared_hinge"))
         check_choice("thresholds", self.thresholds, ("closest_pair", "fewest_errors"))
         order = self._order_of(y)
         X, labels, weight, _, kept = self._check_samples(X, np.asarray(y), sample_weight)
         codes = self._codes(labels, order)
         levels = comparisons.from_levels(codes, np.zeros_like(codes), weight)
-        map_ = self._make_map(X)
-        exact_pairs = EXACT_PAIRS // 4 if map_.is_gram else EXACT_PAIRS
-        solver, solution = self._solve_levels(levels, map_, loss, exact_pairs=exact_pairs)
+        return Task(X, kept, self._make_map(X), levels)
+
+    def _learn(self, task):
+        exact_pairs = EXACT_PAIRS // 4 if task.map_.is_gram else EXACT_PAIRS
+        solver, solution = self._solve_levels(task, LOSSES[self.loss], exact_pairs=exact_pairs)
         self._keep_solution(solver, [solution])
-        self._keep_model(X, map_, [solution], kept)
+        self._keep_model(task, [solution])
         self._warn_if_collapsed("The labels contradict each other, or the features do not tell the items apart.")
-        u = map_.forward_exact(solution.weights)
+        u, levels = task.map_.forward_exact(solution.weights), task.comparisons
         blur = 0.0 if solver == "interior_point" else np.sqrt(2.0 * self.duality_gap_)
         self.thresholds_ = rules.thresholds(
-            u, codes, weight, len(self.classes_), closest_pair=self.thresholds == "closest_pair", blur=blur
+            u,
+            levels.level,
+            levels.weight,
+            len(self.classes_),
+            closest_pair=self.thresholds == "closest_pair",
+            blur=blur,
         )
         return self
 

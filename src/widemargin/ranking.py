@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from ._core import comparisons
+from ._estimator import LOSSES
 from ._ranker import Ranker
+from ._task import Task
 
 __all__ = ["RankingSVM"]
 
@@ -119,13 +121,17 @@ class RankingSVM(Ranker):
         -------
         self
         """
+        return self._learn(self._pose(X, y, qid=qid, sample_weight=sample_weight))
+
+    def _pose(self, X, y, *, qid=None, sample_weight=None):
         self._check_parameters()
-        loss = self._check_loss(("hinge", "squared_hinge"))
+        self._check_loss(("hinge", "squared_hinge"))
         X, codes, group, weight, kept = self._check_graded(X, y, qid, sample_weight)
-        levels = comparisons.from_levels(codes, group, weight)
-        map_ = self._make_map(X)
-        solver, solution = self._solve_levels(levels, map_, loss)
+        return Task(X, kept, self._make_map(X), comparisons.from_levels(codes, group, weight))
+
+    def _learn(self, task):
+        solver, solution = self._solve_levels(task, LOSSES[self.loss])
         self._keep_solution(solver, [solution])
-        self._keep_model(X, map_, [solution], kept)
+        self._keep_model(task, [solution])
         self._warn_if_collapsed("The grades contradict each other, or the features do not tell the items apart.")
         return self
