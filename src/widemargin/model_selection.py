@@ -1,6 +1,6 @@
-"""Ways to split preference data for validation: by query, by pair of items, by item.
+"""Ways to split preference data for validation: by query, by pair of items, by item; and many C for a few fits.
 
-Give one of these as `cv` to scikit-learn's searches. Without `shuffle` the folds are fixed by the data,
+Give a splitter as `cv` to scikit-learn's searches. Without `shuffle` the folds are fixed by the data,
 with it also by `random_state`; folds are as equal in size as a greedy deal makes them.
 """
 
@@ -12,7 +12,10 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_random_state, check_scalar
 
+from ._path import CPath, c_path
 from ._queries import query_codes
+
+__all__ = ["CPath", "ItemDisjointKFold", "PairKFold", "QueryKFold", "c_path"]
 
 
 class QueryKFold(BaseCrossValidator):
