@@ -17,7 +17,7 @@ SOURCE = ROOT / "src" / "widemargin"
 FILES = sorted(SOURCE.rglob("*.py"))
 
 ESTIMATORS = {"classification", "regression", "ranking", "vector_machine", "ordinal", "comparison", "choice"}
-SHARED = {"_estimator", "_ranker", "_queries", "_task", "metrics", "exceptions", "pairs"}  # what an estimator may stand on
+SHARED = {"_estimator", "_ranker", "_queries", "_task", "metrics", "exceptions", "pairs"}  # under an estimator
 SOLVERS = {"newton", "interior_point", "one_norm", "linear_program"}
 UNIMPORTED = {"cli", "experiments", "demo"}
 ABOVE = {"io", "onnx"}  # what is done with fitted models: may use every estimator
@@ -40,6 +40,8 @@ ALLOWED = {name: SHARED | {"_core"} for name in ESTIMATORS} | {
     "model_selection": {"_path", "_queries", "pairs"},
     "_path": set(),
     "plotting": {"_unwrap", "metrics", "model_selection", "pairs", "plotting"},
+    "_path_cv": {"_path", "exceptions", "metrics", "model_selection"},
+    "cross_validation": {"_path_cv", *ESTIMATORS},  # machines made of machines
     "theory": set(),
     "uncertainty": {"_estimator", "_queries", "exceptions", "pairs"},
     "datasets": {"pairs", "_queries"},
