@@ -124,7 +124,7 @@ def discovered():
     found = [getattr(widemargin, name) for name in widemargin.__all__]
     classes = [cls for cls in found if isinstance(cls, type) and issubclass(cls, BaseEstimator)]
     ordinary = [
-        cls(Cs=[0.1, 1.0], cv=2) if cls.__name__.endswith("CV") else cls()
+        cls(Cs=[1.0], cv=2) if cls.__name__.endswith("CV") else cls()
         for cls in classes
         if not issubclass(cls, (ComparisonSVM, OnItems))
     ]

@@ -23,6 +23,33 @@ def query_codes(qid, n_rows):
     return np.unique(ids, return_inverse=True)[1].astype(np.int64)
 
 
+def qid_from_group_sizes(sizes):
+    """Return the query of each row from the sizes of consecutive queries, which is how LightGBM is told of them.
+
+    Parameters
+    ----------
+    sizes : array-like of int
+        Number of rows of the first query, of the second, ...
+
+    Returns
+    -------
+    ndarray of int of shape (sum of sizes,)
+        0 for the rows of the first query, 1 for those of the second, ...
+
+    Examples
+    --------
+    >>> from widemargin.model_selection import qid_from_group_sizes
+    >>> qid_from_group_sizes([2, 3])
+    array([0, 0, 1, 1, 1])
+    """
+    sizes = np.asarray(sizes)
+    if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or np.any(sizes < 0):
+        raise ValueError(
+            f"sizes={sizes!r} is not understood; expected a list of row counts, one per query, such as [10, 7, 12]."
+        )
+    return np.repeat(np.arange(sizes.size), sizes)
+
+
 def _object_codes(ids):
     """Return codes of hashable objects, which need not have an order."""
     keys = list(dict.fromkeys(ids))

@@ -13,9 +13,9 @@ from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_random_state, check_scalar
 
 from ._path import CPath, c_path
-from ._queries import query_codes
+from ._queries import qid_from_group_sizes, query_codes
 
-__all__ = ["CPath", "ItemDisjointKFold", "PairKFold", "QueryKFold", "c_path"]
+__all__ = ["CPath", "ItemDisjointKFold", "PairKFold", "QueryKFold", "c_path", "qid_from_group_sizes"]
 
 
 class QueryKFold(BaseCrossValidator):
@@ -269,12 +269,3 @@ def _item_codes(X):
 def _n_rows(X):
     """Return the number of rows of an array, a frame, a sparse matrix or a list."""
     return X.shape[0] if hasattr(X, "shape") else len(X)
-
-
-def c_path(estimator, X, y, Cs, **kw):
-    from types import SimpleNamespace
-
-    from sklearn.base import clone
-
-    e = [clone(estimator).set_params(C=C).fit(X, y, **kw) for C in Cs]
-    return SimpleNamespace(Cs=Cs, estimators=e, objectives=[m.objective_ for m in e], gaps=[m.duality_gap_ for m in e])
