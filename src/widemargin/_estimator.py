@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import assert_all_finite, check_is_fitted, validate_data
 
 from ._core import kernels, maps
 from ._core.interior_point import interior_point
@@ -114,7 +114,10 @@ class PreferenceEstimator(BaseEstimator):
             raise ValueError(
                 f"y holds strings such as {str(np.asarray(y).flat[0])!r}; expected numbers, larger = preferred."
             )
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], **check_y)
+        X, y = validate_data(
+            self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False, **check_y
+        )
+        check_finite(X, type(self).__name__)
         if self._is_precomputed:
             self._check_items(X, reset=True)
         weight, group = check_weight(sample_weight, X.shape[0]), query_codes(qid, X.shape[0])
@@ -325,6 +328,17 @@ def _holds_strings(y):
 def drop_column(frame, name):
     """Return a pandas or polars frame without one column."""
     return frame.drop(columns=name) if hasattr(frame, "iloc") else frame.drop(name)
+
+
+def check_finite(X, estimator_name):
+    """Refuse nan and infinity; one BLAS product tells of most data that there is none, in half the time."""
+    values = X.data if sparse.issparse(X) else X
+    if values.flags.c_contiguous or values.flags.f_contiguous:
+        flat = values.ravel(order="K")
+        with np.errstate(over="ignore", invalid="ignore"):
+            if np.isfinite(flat @ flat):
+                return
+    assert_all_finite(X, estimator_name=estimator_name, input_name="X")
 
 
 def check_weight(sample_weight, n):

@@ -74,8 +74,23 @@ class Helper(NamedTuple):
         return self._replace(own=self.own.widened(), whole=self.whole.widened())
 
 
-def raised_dual(goal: Goal, helper: Helper, point: Point, target: float) -> tuple[float, Array]:
-    """Return a better dual value than the slopes at a point have, and its item coefficients.
+class Slopes(NamedTuple):
+    """A dual point by items: g of a look, changed at some of them. Arrays of all items are made once, at the end."""
+
+    g: Array
+    items: IntArray | None = None
+    change: Array | float = 0.0
+
+    def coefficients(self, C: float) -> Array:
+        """Return the dual point pulled back to the items."""
+        out = -C * self.g
+        if self.items is not None:
+            out[self.items] -= C * self.change
+        return out
+
+
+def raised_dual(goal: Goal, helper: Helper, point: Point, target: float) -> tuple[float, Slopes]:
+    """Return a better dual value than the slopes at a point have, and its point.
 
     The slopes of the helper's pairs are solved again: min_u 1/2 ||u - rest||^2 + C risk_S(u), where `rest`
     is the weight vector of all other slopes. Any u gives a feasible dual point, so any stop is valid: we stop
@@ -91,9 +106,7 @@ def raised_dual(goal: Goal, helper: Helper, point: Point, target: float) -> tupl
         return missing <= 0.0 or 5.0 * float(gradient @ gradient) <= missing
 
     end = minimise(part, w, is_done, 6, curvature.scaled(helper.share))
-    g = look.g.copy()
-    g[helper.items] += end.look.g - seen.g
-    return base + part.dual(end.look), -C * g
+    return base + part.dual(end.look), Slopes(look.g, helper.items, end.look.g - seen.g)
 
 
 class Start(NamedTuple):
@@ -163,9 +176,9 @@ def _within(rtol: float, goal: Goal) -> Stop:
 class Best:
     """The best primal and the best dual point so far; they need not come from the same look."""
 
-    def __init__(self, w: Array, n_items: int) -> None:
+    def __init__(self, w: Array, look: Look) -> None:
         self.primal, self.dual = np.inf, -np.inf
-        self.w, self.coefficients = w, np.zeros(n_items)
+        self.w, self.slopes = w, Slopes(look.g)
 
     @property
     def gap(self) -> float:
@@ -177,15 +190,15 @@ class Best:
         if value < self.primal:
             self.primal, self.w = value, w
 
-    def offer_dual(self, value: float, coefficients: Array) -> None:
+    def offer_dual(self, value: float, slopes: Slopes) -> None:
         """Keep a dual point if it is better."""
         if value > self.dual:
-            self.dual, self.coefficients = value, coefficients
+            self.dual, self.slopes = value, slopes
 
-    def solution(self, n_iter: int, status: Status) -> Solution:
+    def solution(self, C: float, n_iter: int, status: Status) -> Solution:
         """Return the two as a solution."""
-        none = np.zeros(0)
-        return Solution(self.w, self.coefficients, none, self.primal, self.dual, max(1, n_iter), status)
+        coefficients, none = self.slopes.coefficients(C), np.zeros(0)
+        return Solution(self.w, coefficients, none, self.primal, self.dual, max(1, n_iter), status)
 
 
 class Climb:
@@ -195,7 +208,7 @@ class Climb:
         self.goal, self.plan, self.w, self.tol = goal.smoothed(start.h), plan, start.w, tol
         self.helper = start.helper and start.helper.smoothed(start.h)
         self.look = self.goal.data.look(self.w)
-        self.best = Best(self.w, goal.data.n_items)
+        self.best = Best(self.w, self.look)
         self.before, self.last_gap, self.idle = np.inf, np.inf, 0
         self.rounding = 0.0  # what float32 products may add to the dual value
         self._check_rounding()
@@ -210,14 +223,14 @@ class Climb:
             best = self.best
             say(f"newton {n_iter}: objective {best.primal:.9g}, gap {best.gap:.2e}, left {left:.1e}")
             if not np.isfinite(left):
-                return best.solution(n_iter, Status.NOT_FINITE)
+                return best.solution(self.goal.C, n_iter, Status.NOT_FINITE)
             if best.gap <= self.tol:
-                return best.solution(n_iter, Status.CONVERGED)
+                return best.solution(self.goal.C, n_iter, Status.CONVERGED)
             if self._is_stalled(left):
-                return best.solution(n_iter, Status.STALLED)
+                return best.solution(self.goal.C, n_iter, Status.STALLED)
             if n_iter < max_iter:
                 self._step(direction, left)
-        return self.best.solution(max_iter, Status.MAX_ITER)
+        return self.best.solution(self.goal.C, max_iter, Status.MAX_ITER)
 
     def _direction(self) -> tuple[Array, float]:
         """Return Newton's direction and what its model promises: how far we seem above the minimum."""
@@ -229,14 +242,14 @@ class Climb:
         """Offer this point to the best, with its dual value raised where that may suffice."""
         goal, w, look = self.goal, self.w, self.look
         self.best.offer_primal(goal.primal(w, look), w)
-        self.best.offer_dual(goal.dual(look) - self.rounding, -goal.C * look.g)
+        self.best.offer_dual(goal.dual(look) - self.rounding, Slopes(look.g))
         allowed = self.tol * self.best.primal
         if self.helper is None or self.best.gap <= self.tol or left > 2.0 * self.helper.share * allowed:
             return
         point = Point(w, look, self.curvature, self.is_fresh)
         target = self.best.primal - 0.98 * allowed + self.rounding
-        dual, coefficients = raised_dual(goal, self.helper, point, target)
-        self.best.offer_dual(dual - self.rounding, coefficients)
+        dual, slopes = raised_dual(goal, self.helper, point, target)
+        self.best.offer_dual(dual - self.rounding, slopes)
 
     def _is_stalled(self, left: float) -> bool:
         """Return whether rounding is all that is left: looks at the minimum without a better certificate."""
