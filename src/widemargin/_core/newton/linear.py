@@ -41,6 +41,7 @@ SMALLEST_START_H = 0.03  # samples have few pairs in a thinner zone
 THIN = 1e-3
 START_RTOL = 0.002
 WARM_RTOL = 0.1  # of tol: a warm start is corrected to the gradient of all pairs, so that precision pays
+HOPE = 1.2  # times the tolerated gap: beyond, raising the dual value is not tried
 STALL = 1e-13
 
 
@@ -105,7 +106,7 @@ def raised_dual(goal: Goal, helper: Helper, point: Point, target: float) -> tupl
         missing = target - base - part.dual(look)
         return missing <= 0.0 or 5.0 * float(gradient @ gradient) <= missing
 
-    end = minimise(part, w, is_done, 6, curvature.scaled(helper.share))
+    end = minimise(part, w, is_done, 6, curvature.scaled(helper.share), seen)
     return base + part.dual(end.look), Slopes(look.g, helper.items, end.look.g - seen.g)
 
 
@@ -115,24 +116,26 @@ class Start(NamedTuple):
     w: Array
     h: float
     helper: Helper | None
-    curvature: Curvature | None  # fresh at w
+    curvature: Curvature | None  # of the helper, at w or near it
+    is_fresh: bool = False
 
 
 def cold_start(goal: Goal, plan: Plan, sizes: list[int], tol: float, max_iter: int) -> Start:
     """Solve samples of growing size, each from the last; the last sample and its smoothing are kept."""
     w, h = np.zeros(goal.data.n_features), FIRST_H
-    curvature, helper, is_fresh = None, None, False
+    curvature, helper, start = None, None, Start(w, h, None, None)
     for size in sizes:
         helper = Helper.draw(goal, plan, size)
         while True:
             whole = helper.whole.smoothed(h)
-            done = _within(START_RTOL, whole)
-            w, look, curvature, is_fresh = minimise(whole, w, done, min(max_iter, 20), curvature)
-            lower = max(next_smoothing(whole, w, look, tol), SMALLEST_START_H)
+            end = minimise(whole, w, _within(START_RTOL, whole), min(max_iter, 20), curvature)
+            start = Start(end.w, h, helper, None if end.curvature is curvature else end.curvature, end.is_fresh)
+            w, curvature = end.w, end.curvature
+            lower = max(next_smoothing(whole, w, end.look, tol), SMALLEST_START_H)
             if lower >= h:
                 break
             h, curvature = lower, None
-    return Start(w, h, helper, curvature if is_fresh else None)
+    return start
 
 
 def warm_start(goal: Goal, plan: Plan, sizes: list[int], tol: float, max_iter: int, w: Array) -> Start:
@@ -150,8 +153,8 @@ def warm_start(goal: Goal, plan: Plan, sizes: list[int], tol: float, max_iter: i
     helper = Helper.draw(goal, plan, sizes[-1])
     seen = helper.whole.data.look(w)
     whole = replace(helper.whole, centre=goal.C * (seen.pull - pull))
-    end = minimise(whole, w, _within(WARM_RTOL * tol, whole), min(max_iter, 20), curvature)
-    return Start(end.w, h, helper, end.curvature if end.is_fresh else None)
+    end = minimise(whole, w, _within(WARM_RTOL * tol, whole), min(max_iter, 20), curvature, seen)
+    return Start(end.w, h, helper, end.curvature, end.is_fresh)
 
 
 def next_smoothing(goal: Goal, w: Array, look: Look, tol: float) -> float:
@@ -212,7 +215,7 @@ class Climb:
         self.before, self.last_gap, self.idle = np.inf, np.inf, 0
         self.rounding = 0.0  # what float32 products may add to the dual value
         self._check_rounding()
-        self.is_fresh = start.curvature is None
+        self.is_fresh = start.is_fresh or start.curvature is None
         self.curvature = start.curvature or self._hessian()
 
     def run(self, max_iter: int, say: Say) -> Solution:
@@ -244,7 +247,10 @@ class Climb:
         self.best.offer_primal(goal.primal(w, look), w)
         self.best.offer_dual(goal.dual(look) - self.rounding, Slopes(look.g))
         allowed = self.tol * self.best.primal
-        if self.helper is None or self.best.gap <= self.tol or left > 2.0 * self.helper.share * allowed:
+        if self.helper is None or self.best.gap <= self.tol:
+            return
+        promised = left * (1.0 + 1.0 / self.helper.share) + goal.smoothing_cost(w, look) * (not goal.data.risk.is_exact)
+        if promised > HOPE * allowed:
             return
         point = Point(w, look, self.curvature, self.is_fresh)
         target = self.best.primal - 0.98 * allowed + self.rounding
