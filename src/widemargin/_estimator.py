@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from numbers import Integral, Real
 
 import numpy as np
+from joblib import effective_n_jobs
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import assert_all_finite, check_is_fitted, validate_data
+from threadpoolctl import threadpool_limits
 
 from ._core import kernels, maps
 from ._core.interior_point import interior_point
@@ -117,13 +120,14 @@ class PreferenceEstimator(BaseEstimator):
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False, **check_y
         )
-        check_finite(X, type(self).__name__)
+        check_finite(X, type(self).__name__, effective_n_jobs(self.get_params(deep=False).get("n_jobs")))
         if self._is_precomputed:
             self._check_items(X, reset=True)
         weight, group = check_weight(sample_weight, X.shape[0]), query_codes(qid, X.shape[0])
         kept = np.flatnonzero(weight > 0)
-        if kept.size < weight.size:
-            X = X[np.ix_(kept, kept)] if self._is_precomputed else X[kept]
+        if kept.size == weight.size:
+            return X, y, weight, group, kept
+        X = X[np.ix_(kept, kept)] if self._is_precomputed else X[kept]
         return X, y[kept], weight[kept], group[kept], kept
 
     # --- map and solver -----------------------------------------------------------------------------------------
@@ -214,7 +218,12 @@ class PreferenceEstimator(BaseEstimator):
         )
 
     def _newton(self, risk, map_, C):
-        return "newton", newton(risk, map_, C, tol=self.tol, max_iter=self.max_iter, verbose=bool(self.verbose))
+        how = {"tol": self.tol, "max_iter": self.max_iter, "verbose": bool(self.verbose)}
+        n_threads = effective_n_jobs(self.n_jobs)
+        if n_threads == 1:
+            return "newton", newton(risk, map_, C, **how)
+        with threadpool_limits(limits=1, user_api="blas"):  # threads take blocks: BLAS must not bring its own
+            return "newton", newton(risk, map_, C, n_threads=n_threads, **how)
 
     def _progress(self):
         """Return what a solver calls with (iteration, gap), or None."""
@@ -330,13 +339,14 @@ def drop_column(frame, name):
     return frame.drop(columns=name) if hasattr(frame, "iloc") else frame.drop(name)
 
 
-def check_finite(X, estimator_name):
-    """Refuse nan and infinity; one BLAS product tells of most data that there is none, in half the time."""
+def check_finite(X, estimator_name, n_threads=1):
+    """Refuse nan and infinity; products of X with itself tell of most data that there is none, in half the time."""
     values = X.data if sparse.issparse(X) else X
     if values.flags.c_contiguous or values.flags.f_contiguous:
         flat = values.ravel(order="K")
-        with np.errstate(over="ignore", invalid="ignore"):
-            if np.isfinite(flat @ flat):
+        with np.errstate(over="ignore", invalid="ignore"), ThreadPoolExecutor(n_threads) as threads:
+            parts = np.array_split(flat, n_threads)
+            if np.isfinite(sum(threads.map(lambda part: part @ part, parts))):
                 return
     assert_all_finite(X, estimator_name=estimator_name, input_name="X")
 

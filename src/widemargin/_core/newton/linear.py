@@ -83,11 +83,10 @@ class Slopes(NamedTuple):
     change: Array | float = 0.0
 
     def coefficients(self, C: float) -> Array:
-        """Return the dual point pulled back to the items."""
-        out = -C * self.g
+        """Return the dual point pulled back to the items; g is used up."""
         if self.items is not None:
-            out[self.items] -= C * self.change
-        return out
+            self.g[self.items] += self.change
+        return np.multiply(self.g, -C, out=self.g)
 
 
 def raised_dual(goal: Goal, helper: Helper, point: Point, target: float) -> tuple[float, Slopes]:
@@ -149,7 +148,7 @@ def warm_start(goal: Goal, plan: Plan, sizes: list[int], tol: float, max_iter: i
     if not sizes:
         return Start(w, h, None, curvature)
     goal = goal.smoothed(h)
-    pull = near.look.pull if near else goal.data.look(w).pull
+    pull = near.pull if near else goal.data.look(w).pull
     helper = Helper.draw(goal, plan, sizes[-1])
     seen = helper.whole.data.look(w)
     whole = replace(helper.whole, centre=goal.C * (seen.pull - pull))
@@ -306,7 +305,7 @@ class Climb:
     def trace(self) -> Trace:
         """Return what a solve for a nearby C can start from."""
         gram = self.curvature.gram / self.goal.C if isinstance(self.curvature, Factor) else None
-        return Trace(self.w, self.goal.data.risk.h, self.look, gram)
+        return Trace(self.w, self.goal.data.risk.h, self.look.pull, gram)
 
     def _check_rounding(self) -> None:
         """Widen float32 products where their rounding would spoil the certificate."""
