@@ -20,7 +20,21 @@ def query_codes(qid, n_rows):
         raise ValueError("qid has missing values (None, nan, NaT), expected an id in every row; fill or drop them.")
     if ids.dtype == object:
         return _object_codes(ids)
-    return np.unique(ids, return_inverse=True)[1].astype(np.int64)
+    return dense_codes(ids)
+
+
+def dense_codes(values):
+    """Return the place of each value among the distinct ones, from 0; sorted values and small integers are quick."""
+    if values.size == 0:
+        return np.zeros(0, dtype=np.int64)
+    if np.all(values[1:] >= values[:-1]):
+        return np.concatenate([[0], np.cumsum(values[1:] != values[:-1])])
+    low, high = values.min(), values.max()
+    if values.dtype.kind in "iuf" and 0 <= float(high) - float(low) <= 4 * values.size:
+        offset = (values - low).astype(np.int64)
+        if values.dtype.kind != "f" or np.array_equal(offset + low, values):
+            return (np.cumsum(np.bincount(offset) > 0) - 1)[offset]
+    return np.unique(values, return_inverse=True)[1].astype(np.int64)
 
 
 def qid_from_group_sizes(sizes):

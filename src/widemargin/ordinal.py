@@ -44,7 +44,7 @@ class OrdinalSVM(ClassifierMixin, PreferenceEstimator):
         back to the other rule where there are none; or the cut with the least weight of misplaced items.
     classes : array-like, default=None
         The labels from worst to best. Needed for strings without an order; may name ranks that y lacks.
-    tol, max_iter, verbose, C_scale, memory_limit, n_components
+    tol, max_iter, verbose, C_scale, memory_limit, n_components, n_jobs
         As in :class:`RankingSVM`.
 
     Attributes
@@ -85,6 +85,7 @@ class OrdinalSVM(ClassifierMixin, PreferenceEstimator):
         C_scale="sum",
         memory_limit=None,
         n_components=None,
+        n_jobs=None,
     ):
         self.C = C
         self.kernel = kernel
@@ -100,6 +101,7 @@ class OrdinalSVM(ClassifierMixin, PreferenceEstimator):
         self.C_scale = C_scale
         self.memory_limit = memory_limit
         self.n_components = n_components
+        self.n_jobs = n_jobs
 
     def fit(self, X, y, *, sample_weight=None):
         """Learn from ordered labels.

@@ -43,6 +43,9 @@ class RankingSVM(Ranker):
         Bytes that an exact kernel may need; by default 80 % of the machine's memory.
     n_components : int, default=None
         Rank of a low-rank kernel; None is exact.
+    n_jobs : int, default=None
+        Threads of a linear fit on implicit pairs, with scikit-learn's meaning: None is 1 unless in a
+        :obj:`joblib.parallel_config` context, -1 all cores. The model does not depend on it.
 
     Attributes
     ----------
@@ -89,6 +92,7 @@ class RankingSVM(Ranker):
         C_scale="sum",
         memory_limit=None,
         n_components=None,
+        n_jobs=None,
     ):
         self.C = C
         self.kernel = kernel
@@ -102,6 +106,7 @@ class RankingSVM(Ranker):
         self.C_scale = C_scale
         self.memory_limit = memory_limit
         self.n_components = n_components
+        self.n_jobs = n_jobs
 
     def fit(self, X, y, *, qid=None, sample_weight=None):
         """Learn from graded items.
