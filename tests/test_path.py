@@ -89,6 +89,22 @@ def test_a_tight_path_equals_tight_fits():
         assert_allclose(model.coef_, alone.coef_, atol=1e-3 * np.linalg.norm(alone.coef_))
 
 
+@pytest.mark.parametrize("name", ["linear", "squared", "mean", "few pairs", "choice", "ties", "both ways", "targets"])
+def test_an_answer_carried_to_a_larger_c_keeps_true_bounds(name):
+    """Where the last model is good enough for the next C it is kept, and the optimum lies within its stated gap."""
+    estimator, sample = CASES[name]
+    estimator = clone(estimator).set_params(tol=0.05)
+    X, y, more = data_of(sample)
+    Cs = 2.0 * 1.02 ** np.arange(4)
+    path = c_path(estimator, X, y, Cs, **more)
+    best = [clone(estimator).set_params(C=C, tol=1e-8).fit(X, y, **more).objective_ for C in Cs]
+    assert np.all(path.objectives * (1 - path.gaps) <= np.multiply(best, 1 + 1e-7))
+    assert np.all(np.multiply(best, 1 - 1e-7) <= path.objectives)
+    assert np.all(path.gaps <= 0.05)
+    assert_array_equal(path.estimators[1].utility(sample.X), path.estimators[0].utility(sample.X))  # it was kept
+    assert path.objectives[1] > path.objectives[0]
+
+
 def test_hard_margins_are_the_end_of_a_path():
     """C = inf writes other rows in some machines; on a path it gives what it gives alone."""
     sample = generators.pairs_with_ties(7, gap=1.0)

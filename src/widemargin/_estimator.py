@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from contextlib import nullcontext
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import replace
 from numbers import Integral, Real
 
@@ -188,37 +188,42 @@ class PreferenceEstimator(BaseEstimator):
     def _scaled_C(self, total_weight):
         return self.C / total_weight if self.C_scale == "mean" and total_weight > 0 else self.C
 
-    def _solve_rows(self, rows, map_, loss):
-        """Solve explicit rows."""
+    def _solve_rows(self, task, rows, part=0):
+        """Solve explicit rows, the given part of the task."""
         C = self._scaled_C(float(rows.weight.sum()))
-        if map_.is_gram:
-            self._check_memory(map_.n_items)
-        return self._interior_point(rows, map_, C, loss)
+        if task.map_.is_gram:
+            self._check_memory(task.map_.n_items)
+        return task.answer(C, self.tol, lambda: self._interior_point(rows, task.map_, C), part)
 
-    def _solve_levels(self, task, loss, *, exact_pairs=EXPLICIT_PAIRS):
+    def _solve_levels(self, task, *, exact_pairs=EXPLICIT_PAIRS):
         """Solve all pairs of levels: written out where they are few, hard or must be exact; else implicit."""
         levels, map_ = task.comparisons, task.map_
         C = self._scaled_C(levels.total_weight)
         hard_kernel = map_.is_gram and (self.tol < FINE or C * np.mean(np.diag(map_.gram())) > STEEP)
         limit = max(exact_pairs, EXPLICIT_PAIRS_FINE) if hard_kernel else exact_pairs
-        if np.isinf(C) or levels.n_pairs <= limit:
-            return self._interior_point(task.rows, map_, C, loss)
-        name, solution = self._newton(task, loss, C)
-        if solution.status is Status.CONVERGED or levels.n_pairs > EXPLICIT_PAIRS_RESCUE:
+        is_explicit = np.isinf(C) or levels.n_pairs <= limit
+        return task.answer(C, self.tol, lambda: self._solve_pairs(task, C, is_explicit=is_explicit))
+
+    def _solve_pairs(self, task, C, *, is_explicit):
+        """Solve pairs written out, or implicit ones; those are written out after all where Newton failed."""
+        if is_explicit:
+            return self._interior_point(task.rows, task.map_, C)
+        name, solution = self._newton(task, C)
+        if solution.status is Status.CONVERGED or task.comparisons.n_pairs > EXPLICIT_PAIRS_RESCUE:
             return name, solution
-        rescue = self._interior_point(task.rows, map_, C, loss)
+        rescue = self._interior_point(task.rows, task.map_, C)
         return min((name, solution), rescue, key=lambda found: found[1].gap)
 
-    def _interior_point(self, rows, map_, C, loss):
+    def _interior_point(self, rows, map_, C):
         return "interior_point", _core.interior_point.interior_point(
-            rows, map_, C, loss, tol=self.tol, max_iter=self.max_iter, report=self._progress()
+            rows, map_, C, LOSSES[self.loss], tol=self.tol, max_iter=self.max_iter, report=self._progress()
         )
 
-    def _newton(self, task, loss, C):
+    def _newton(self, task, C):
         """Solve implicit pairs, from where the task's last solve ended."""
         n_threads = effective_n_jobs(self.n_jobs)
         if task.plan is None:
-            task.plan = self._plan(task, loss, n_threads)
+            task.plan = self._plan(task, n_threads)
         risk, map_, plan = task.plan
         how = {"tol": self.tol, "max_iter": self.max_iter, "verbose": bool(self.verbose)}
         alone = threadpool_limits(limits=1, user_api="blas") if n_threads > 1 else nullcontext()
@@ -228,12 +233,12 @@ class PreferenceEstimator(BaseEstimator):
         by_items = map_ is not task.map_
         return "newton", replace(solution, weights=task.map_.adjoint_exact(task.start)) if by_items else solution
 
-    def _plan(self, task, loss, n_threads):
+    def _plan(self, task, n_threads):
         """Return the risk, the map that Newton sees (coefficients of items for wide X) and the layout of the data."""
         map_ = task.map_
         if self._is_linear and 2 * map_.n_features > map_.n_items and map_.n_items <= GRAM_ITEMS:
             map_ = maps.KernelMap(map_.gram())
-        risk = _core.risks.GroupedPairRisk(task.comparisons, loss)
+        risk = _core.risks.GroupedPairRisk(task.comparisons, LOSSES[self.loss])
         return risk, map_, _core.newton.Plan.of(risk, map_, n_threads)
 
     def _progress(self):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._core import comparisons, rules
-from ._estimator import LOSSES, check_choice
+from ._estimator import check_choice
 from ._queries import query_codes
 from ._ranker import Ranker
 from ._task import Task
@@ -125,7 +125,7 @@ class TopRankSVM(Ranker):
         return Task(X, kept, self._make_map(X), rows)
 
     def _learn(self, task):
-        solver, solution = self._solve_rows(task.comparisons, task.map_, LOSSES[self.loss])
+        solver, solution = self._solve_rows(task, task.comparisons)
         self._keep_solution(solver, [solution])
         self._keep_model(task, [solution])
         self._warn_if_collapsed(

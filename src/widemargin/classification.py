@@ -10,7 +10,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
 from ._core import comparisons
-from ._estimator import LOSSES, PreferenceEstimator, check_choice
+from ._estimator import PreferenceEstimator, check_choice
 from ._task import Task
 from .exceptions import NoComparisonsError
 
@@ -136,8 +136,8 @@ class MarginClassifier(ClassifierMixin, PreferenceEstimator):
         return Task(X, kept, self._make_map(X), self._two_by_two(codes, weight * class_weight[codes]))
 
     def _learn(self, task):
-        loss = LOSSES[self.loss]
-        solvers, solutions = zip(*(self._solve_rows(rows, task.map_, loss) for rows in task.comparisons), strict=True)
+        found = [self._solve_rows(task, rows, part) for part, rows in enumerate(task.comparisons)]
+        solvers, solutions = zip(*found, strict=True)
         self._keep_solution(solvers[0], solutions)
         self._keep_model(task, solutions)
         levels = np.array([s.levels[0] for s in solutions])

@@ -150,7 +150,7 @@ class ComparisonSVM(ClassifierMixin, PreferenceEstimator):
     def _learn(self, task):
         if self.formulation == "lp":
             return self._learn_lp(task)
-        solver, solution = self._solve_rows(task.comparisons, task.map_, LOSSES[self.loss])
+        solver, solution = self._solve_rows(task, task.comparisons)
         self._keep_solution(solver, [solution])
         self._keep_model(task, [solution])
         self._keep_tie_width(task.map_, solution, **task.rest)

@@ -8,7 +8,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from ._core import comparisons, rules
-from ._estimator import LOSSES, PreferenceEstimator, check_choice
+from ._estimator import PreferenceEstimator, check_choice
 from ._task import Task
 from .exceptions import NoComparisonsError
 
@@ -133,7 +133,7 @@ class OrdinalSVM(ClassifierMixin, PreferenceEstimator):
 
     def _learn(self, task):
         exact_pairs = EXACT_PAIRS // 4 if task.map_.is_gram else EXACT_PAIRS
-        solver, solution = self._solve_levels(task, LOSSES[self.loss], exact_pairs=exact_pairs)
+        solver, solution = self._solve_levels(task, exact_pairs=exact_pairs)
         self._keep_solution(solver, [solution])
         self._keep_model(task, [solution])
         self._warn_if_collapsed("The labels contradict each other, or the features do not tell the items apart.")

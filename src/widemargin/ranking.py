@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ._core import comparisons
-from ._estimator import LOSSES
 from ._ranker import Ranker
 from ._task import Task
 
@@ -135,7 +134,7 @@ class RankingSVM(Ranker):
         return Task(X, kept, self._make_map(X), comparisons.from_levels(codes, group, weight))
 
     def _learn(self, task):
-        solver, solution = self._solve_levels(task, LOSSES[self.loss])
+        solver, solution = self._solve_levels(task)
         self._keep_solution(solver, [solution])
         self._keep_model(task, [solution])
         self._warn_if_collapsed("The grades contradict each other, or the features do not tell the items apart.")

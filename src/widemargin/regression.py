@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from ._core import comparisons
-from ._estimator import LOSSES, PreferenceEstimator, check_number
+from ._estimator import PreferenceEstimator, check_number
 from ._task import Task
 
 __all__ = ["MarginRegressor"]
@@ -114,7 +114,7 @@ class MarginRegressor(RegressorMixin, PreferenceEstimator):
         return Task(X, kept, self._make_map(X), rows)
 
     def _learn(self, task):
-        solver, solution = self._solve_rows(task.comparisons, task.map_, LOSSES[self.loss])
+        solver, solution = self._solve_rows(task, task.comparisons)
         self._keep_solution(solver, [solution])
         self._keep_model(task, [solution])
         self.intercept_ = float(solution.levels[0])
