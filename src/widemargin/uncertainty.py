@@ -328,8 +328,8 @@ def _warn_if_disconnected(pairs, component, names):
     shown = "; ".join(", ".join(p[:5]) + (f" and {len(p) - 5} more" if len(p) > 5 else "") for p in parts)
     more = f"; and {n_components - 4} more groups" if n_components > 4 else ""
     warnings.warn(
-        f"the items fall into {n_components} groups that no vote connects ({shown}{more}): utilities and ranks of items "
-        "of different groups cannot be compared. Ask about pairs between the groups, or give the items features.",
+        f"the items fall into {n_components} groups that no vote connects ({shown}{more}): utilities and ranks of "
+        "items of different groups cannot be compared. Ask about pairs between the groups, or give the items features.",
         DisconnectedWarning,
         stacklevel=3,
     )
