@@ -84,11 +84,11 @@ def curve(workload, strategy, seed, *, n_rounds, slope):
     return np.array(right)
 
 
-def compare(workload, *, n_repeats, n_rounds=12, slope=2.0):
+def compare(workload, *, n_repeats, n_rounds=12, slope=2.0, strategies=STRATEGIES):
     """Return curves (n_repeats, n_rounds) of each strategy."""
     return {
         strategy: np.array([curve(workload, strategy, r, n_rounds=n_rounds, slope=slope) for r in range(n_repeats)])
-        for strategy in STRATEGIES
+        for strategy in strategies
     }
 
 

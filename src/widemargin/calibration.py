@@ -1,8 +1,8 @@
 """Probabilities of win, tie and loss, and of ordered labels, from utilities on held-out data.
 
-The estimators learn a utility and a rule, no probabilities. The wrappers here fit the estimator on each fold, take the
-utilities of what was left out, and fit a logistic curve with cuts to what happened there; the final estimator is
-fitted on all data. So probabilities are monotone in the final model's utility, whose decisions do not change.
+The estimators learn a utility and a rule, no probabilities. The wrappers here fit the estimator on all data and on each
+fold, take the utilities of what a fold left out in units of the final model, and fit a logistic curve with cuts to what
+happened there. So probabilities are monotone in the final model's utility.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class _Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _fit_link(self, X, y, codes, sample_weight, cv, *, symmetric):
         """Fit the curve to utilities out of fold."""
         weight = check_weight(sample_weight, codes.size)
-        s, tested = self._out_of_fold(X, y, sample_weight, cv)
+        s, tested = self._out_of_fold(X, y, sample_weight, weight, cv, symmetric=symmetric)
         present, level = np.unique(codes[tested], return_inverse=True)
         if symmetric:  # win and loss are two ends of one thing: one of them is enough to know of both
             present = np.array([0, 1, 2] if np.any(codes[tested] == 1) else [0, 2])
@@ -62,17 +62,21 @@ class _Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 stacklevel=3,
             )
 
-    def _out_of_fold(self, X, y, sample_weight, cv):
-        """Return the utilities of the rows that were left out of a fit, and their positions."""
+    def _out_of_fold(self, X, y, sample_weight, weight, cv, *, symmetric):
+        """Return utilities of rows that were left out of a fit, in units of the final model, and their positions."""
         pairwise = get_tags(self.estimator).input_tags.pairwise
+        final = self._utility(self.estimator_, X)
         s, rows = [], []
         for train, test in cv.split(X, y):
+            columns = train if pairwise else None
+            seen = _take(X, train, columns)
             model = clone(self.estimator).fit(
-                _take(X, train, train if pairwise else None),
+                seen,
                 None if y is None else _take(y, train),
-                **_weights(None if sample_weight is None else np.asarray(sample_weight)[train]),
+                **_weights(None if sample_weight is None else weight[train]),
             )
-            s.append(self._utility(model, _take(X, test, train if pairwise else None)))
+            units = _units(self._utility(model, seen), final[train], weight[train], symmetric=symmetric)
+            s.append(units(self._utility(model, _take(X, test, columns))))
             rows.append(test)
         return np.concatenate(s), np.concatenate(rows)
 
@@ -329,6 +333,18 @@ class CalibratedOrdinal(_Calibrated):
         ndarray of shape (n_samples, n_classes)
         """
         return self._probabilities(self.utility(X))
+
+
+def _units(u, final, weight, *, symmetric):
+    """Return the change of units, labels unseen, that gives u the spread of the final model's utilities of those rows.
+
+    A model of fewer rows is regularised more, relatively: its utilities are a little smaller, and a curve fitted to
+    them would be too steep for the final model. Differences of pairs are scaled only; a utility also has an offset.
+    """
+    centre, target = (0.0, 0.0) if symmetric else (np.average(v, weights=weight) for v in (u, final))
+    spread, wanted = (np.sqrt(np.average((v - c) ** 2, weights=weight)) for v, c in ((u, centre), (final, target)))
+    scale = wanted / spread if spread > 0 and wanted > 0 else 1.0
+    return lambda v: target + scale * (v - centre)
 
 
 def _weights(sample_weight):

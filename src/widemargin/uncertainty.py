@@ -25,7 +25,6 @@ from .pairs import Pairs, as_pairs
 __all__ = ["UtilityIntervals", "bootstrap_utilities", "leaderboard"]
 
 SAME_DIGITS = 7  # utilities that agree to this share of the largest are equal
-MAX_DRAWS = 1000  # of one resample, until it holds winners and ties where the data do
 
 
 @dataclass(frozen=True)
@@ -275,16 +274,12 @@ def _members(groups, n):
 
 def _draw(rng, members, y):
     """Return the rows of a resample that has winners, and ties, where the data have them."""
-    kinds = set() if y is None else set(np.unique(np.abs(y)).tolist())
-    for _ in range(MAX_DRAWS):
+    kinds = set() if y is None else set(np.abs(y).tolist())
+    while True:  # each kind is in some unit, which a draw holds with probability above 1 - 1/e
         units = rng.randint(len(members), size=len(members))
         rows = np.concatenate([members[k] for k in units])
         if y is None or kinds <= set(np.abs(y[rows]).tolist()):
             return rows
-    raise ValueError(
-        f"none of {MAX_DRAWS} resamples held both winners and ties, though y does; there are too few of one kind to "
-        "say how sure the utilities are. Give more votes, or smaller groups."
-    )
 
 
 def _fitted_utility(model, pairs, y, weight, rows, items):
