@@ -467,6 +467,9 @@ def test_suggestions_shrink_the_posterior_most(kernel):
     want = naive_greedy(F, model.utility(X), pairs.index, candidates, 5, 2.0, link)
     have = suggest_pairs(model, X, 5, asked=pairs, random_state=0)
     assert [tuple(p) for p in have.tolist()] == want
+    merged, _, weight = pairs.aggregate(np.zeros(25, dtype=int))
+    once = suggest_pairs(model, X, 5, asked=merged, sample_weight=weight, random_state=0)
+    assert_array_equal(once, have)
 
 
 def test_suggestions_of_a_precomputed_kernel_and_of_a_pipeline_are_those_of_the_kernel():
