@@ -14,7 +14,7 @@ factor 1 / (1 + I(d) x'Sx), so the best next pair has the largest I(d) x'Sx: in 
 from __future__ import annotations
 
 import numpy as np
-from scipy import linalg
+from scipy import linalg, sparse
 from sklearn.utils import check_random_state
 
 from ._core.links import CumulativeLogit
@@ -124,9 +124,12 @@ def _greedy(L, pairs, information, n):
 def _posterior_factor(F, u, answered, weight, link, C):
     """Return L with L L' the covariance of the items' utilities given what was answered."""
     variance = min(C, LARGEST_C / max(float(np.mean(np.sum(F**2, axis=1))), 1e-300))
-    x = F[answered[:, 0]] - F[answered[:, 1]]
-    told = weight * link.information(u[answered[:, 0]] - u[answered[:, 1]])
-    precision = np.eye(F.shape[1]) / variance + (x * told[:, None]).T @ x
+    first, second = answered.T
+    told = weight * link.information(u[first] - u[second])
+    ends = np.concatenate([first, second]), np.concatenate([second, first])
+    laplacian = sparse.coo_array((np.tile(-told, 2), ends), shape=(len(F), len(F))).tocsr()
+    laplacian = laplacian - sparse.diags_array(laplacian.sum(axis=0))
+    precision = np.eye(F.shape[1]) / variance + F.T @ (laplacian @ F)
     root = linalg.cholesky(precision, lower=True)
     return linalg.solve_triangular(root, F.T, lower=True).T
 
