@@ -15,6 +15,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import check_estimator
 
 from widemargin import ComparisonSVM, DisconnectedWarning, OnItems, OrdinalSVM, Pairs
 from widemargin._core.links import CumulativeLogit, fit_cumulative_logit, smoothed_targets
@@ -276,6 +277,35 @@ def test_utilities_that_tell_nothing_give_the_shares():
         model = CalibratedComparison(wrong).fit(pairs, y)
     shares = np.array([0.5 * np.mean(y != 0), np.mean(y == 0), 0.5 * np.mean(y != 0)])
     assert_allclose(model.predict_proba(pairs), np.tile(shares, (200, 1)), atol=0.01)
+
+
+@pytest.mark.filterwarnings("ignore")  # the checks fit noise on purpose, and say so
+def test_scikit_learn_checks_of_the_wrapper():
+    """Calibrated labels pass scikit-learn's checks, as the estimator inside does."""
+    expected = {"check_classifiers_classes": "string labels have no order; classes= gives one"}
+    found = check_estimator(
+        CalibratedOrdinal(OrdinalSVM(), cv=2), expected_failed_checks=expected, on_fail=None, on_skip=None
+    )
+    assert len(found) > 40
+    assert not [check["check_name"] for check in found if check["status"] == "failed"]
+
+
+def test_probabilities_are_scored_and_searched():
+    """Proper scores of scikit-learn read the columns right, and a search reaches the estimator inside."""
+    pairs, y = voters(9, 300)
+    search = GridSearchCV(
+        CalibratedComparison(ComparisonSVM(ties="threshold"), cv=2),
+        {"estimator__C": [1e-6, 0.1]},
+        cv=KFold(2),
+        scoring="neg_log_loss",
+        error_score="raise",
+    ).fit(pairs, y)
+    fold = np.arange(150), np.arange(150, 300)
+    want = []
+    for train, test in (fold[::-1], fold):
+        model = CalibratedComparison(ComparisonSVM(ties="threshold", C=0.1), cv=2).fit(pairs[train], y[train])
+        want.append(-log_loss(model.predict_proba(pairs[test]), y[test] + 1))
+    assert search.cv_results_["mean_test_score"][1] == pytest.approx(np.mean(want), rel=1e-9)
 
 
 def test_outcomes_other_than_three_are_refused():

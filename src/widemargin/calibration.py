@@ -8,14 +8,15 @@ happened there. So probabilities are monotone in the final model's utility.
 from __future__ import annotations
 
 import warnings
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ._core.links import fit_cumulative_logit, smoothed_targets
 from ._estimator import check_weight
@@ -26,7 +27,7 @@ from .pairs import as_pairs
 __all__ = ["CalibratedComparison", "CalibratedOrdinal"]
 
 
-class _Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class _Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
     """What both wrappers share: utilities out of fold, the fit of the link, the attributes."""
 
     def __init__(self, estimator, *, cv=5):
@@ -96,7 +97,8 @@ class _Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples,)
         """
-        return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+        best = np.argmax(self.predict_proba(X), axis=1)
+        return self.classes_[best]
 
     def __sklearn_tags__(self):
         tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
@@ -292,8 +294,8 @@ class CalibratedOrdinal(_Calibrated):
         -------
         self
         """
-        labels = np.asarray(y)
-        X = X if hasattr(X, "shape") else np.asarray(X)
+        labels = column_or_1d(np.asarray(y), warn=True)
+        X = X.tocsr() if sparse.issparse(X) else X if hasattr(X, "shape") else np.asarray(X)
         cv = StratifiedKFold(self.cv) if isinstance(self.cv, int) else check_cv(self.cv, labels, classifier=True)
         self._fit_estimator(X, y, sample_weight)
         self.classes_ = self.estimator_.classes_
