@@ -38,6 +38,7 @@ ALLOWED = {name: SHARED | {"_core"} for name in ESTIMATORS} | {
     "metrics": {"_lazy", "_queries"},
     "model_selection": {"_queries", "pairs"},
     "plotting": {"_unwrap", "metrics", "model_selection", "pairs", "plotting"},
+    "ratings": set(),
     "theory": set(),
     "uncertainty": {"_estimator", "_queries", "exceptions", "pairs"},
     "datasets": {"pairs", "_queries"},
