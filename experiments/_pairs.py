@@ -18,7 +18,12 @@ def draw_pairs(ax, X, y):
             ax.plot(*pair.T, color=TIE, linewidth=1.2)
     ax.plot([], [], color=BETTER, marker=">", label="points to the better one")
     ax.plot([], [], color=TIE, label="no difference")
-    ax.legend(fontsize="small", loc="upper right", frameon=True)
+    legend_below(ax)
+
+
+def legend_below(ax):
+    """Put the legend where it hides nothing."""
+    ax.legend(fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2)
 
 
 def draw_differences(ax, X, y):

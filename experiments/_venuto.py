@@ -8,6 +8,7 @@ from sklearn.utils import Bunch
 
 from widemargin import CollapseWarning, ComparisonSVM
 from widemargin.datasets import fetch_sushi, make_comparisons
+from widemargin.metrics import comparison_auc
 
 MACHINES = {"rank": "threshold", "rank2": "both_ways", "compare": "margin"}  # the paper's names, and `ties=`
 LABELS = {"rank": "rank (ignores ties)", "rank2": "rank2 (ties both ways)", "compare": "compare (SVMcompare)"}
@@ -47,16 +48,18 @@ def draw(task, n, tie_share, seed):
     return [Bunch(X=scale.transform(data.X[r].reshape(-1, 14)).reshape(-1, 2, 14), y=data.y[r]) for r in rows]
 
 
-def choose(machine, train, validation, score, grid):
-    """Return the machine that scores best on the validation pairs; of equals the smallest C, then gamma."""
-    best, found = -np.inf, None
-    for C in grid["C"]:
-        for gamma in grid["gamma"]:
+def choose(machine, train, validation, scores, grid):
+    """Return for each score the machine that is best on the validation pairs; of equals the smallest C, then gamma."""
+    best = dict.fromkeys(scores, ((-np.inf,), None))
+    for gamma in grid["gamma"]:
+        for C in grid["C"]:
             model = fit(machine, train, C=C, gamma=gamma)
-            value = score(model, validation)
-            if value > best:
-                best, found = value, model
-    return found
+            for name, score in scores.items():
+                key = score(model, validation), -C, -gamma
+                best[name] = max(best[name], (key, model), key=lambda found: found[0])
+            if is_hard(model, train):
+                break  # every larger C has the same optimum
+    return {name: model for name, (_, model) in best.items()}
 
 
 def fit(machine, train, **options):
@@ -66,7 +69,43 @@ def fit(machine, train, **options):
         return ComparisonSVM(kernel="rbf", ties=MACHINES[machine], tol=1e-3, **options).fit(train.X, train.y)
 
 
+def is_hard(model, train):
+    """Whether all training pairs keep their margins, so that the optimum is that of C = inf."""
+    s, level = model.decision_function(train.X), model.intercept_ if model.ties == "margin" else 0.0
+    loosest = 1.0 - level if model.ties != "margin" else -1.0 - level
+    won, tied = train.y != 0, (train.y == 0) & (model.ties != "threshold")
+    return bool(np.all((train.y * s)[won] + level >= 1 - 1e-7) and np.all(np.abs(s[tied]) <= loosest + 1e-7))
+
+
+def error(model, data):
+    """Return the zero-one loss."""
+    return 1.0 - model.score(data.X, data.y)
+
+
+def auc(model, data):
+    """Return the AUC of telling differences from ties."""
+    return comparison_auc(data.y, model.decision_function(data.X))
+
+
+def accuracy(model, data):
+    """Return the share of pairs predicted right."""
+    return model.score(data.X, data.y)
+
+
+def judge(task, n, tie_share, seed, grid):
+    """Return test error and test AUC of each machine, chosen by the same on the validation pairs, on one draw."""
+    train, validation, test = draw(task, n, tie_share, seed)
+    here = {"task": task, "pairs": n, "tie_share": tie_share, "draw": seed}
+    rows = []
+    for machine in MACHINES:
+        chosen = choose(machine, train, validation, {"error": accuracy, "auc": auc}, grid)
+        found = {"error": error(chosen["error"], test), "auc": auc(chosen["auc"], test)}
+        rows.append(here | {"machine": machine} | found)
+    return rows + ([here | {"machine": "truth"} | truth(test)] if task in NORMS else [])
+
+
 def truth(test):
-    """Return the zero-one loss of the utility that made the data, with its own tie width."""
+    """Return the error and the AUC of the utility that made the data, with its own tie width."""
     s = test.utility[:, 0] - test.utility[:, 1]
-    return float(np.mean(np.where(np.abs(s) <= test.tie_width, 0, np.sign(s)) != test.y))
+    predicted = np.where(np.abs(s) <= test.tie_width, 0, np.sign(s))
+    return {"error": float(np.mean(predicted != test.y)), "auc": comparison_auc(test.y, s)}

@@ -10,13 +10,13 @@ import numpy as np
 from widemargin import ComparisonSVM
 from widemargin.datasets import make_comparisons
 
-from ._pairs import draw_differences, draw_levels, draw_pairs
+from ._pairs import draw_differences, draw_levels, draw_pairs, legend_below
 from ._report import Check, Claim, Picture, Report
 from ._style import panels
 
 CAPTION = (
-    "Left: pairs, and level curves of r. Middle: the same in the squares of the features, where r is linear; grey lines "
-    "are levels of the learnt utility. Right: their differences, the learnt boundaries (solid) and margins (dotted)"
+    "Left: pairs, and level curves of r. Middle: the same in the squares of the features, where r is linear; grey "
+    "lines are levels of the learnt utility. Right: differences, the learnt boundaries (solid) and margins (dotted)"
 )
 
 
@@ -45,7 +45,7 @@ def learnt(seed):
 
 def plot(data, model):
     """Return the three spaces."""
-    figure, (left, middle, right) = panels(3, width=4.2, height=4.0)
+    figure, (left, middle, right) = panels(3, width=4.2, height=4.6)
     grid = np.linspace(-3, 3, 100)
     left.contour(grid, grid, grid[:, None] ** 2 + grid**2, levels=8, colors="0.7", linewidths=0.8)
     draw_pairs(left, data.X, data.y)
@@ -59,5 +59,5 @@ def plot(data, model):
     draw_levels(right, w, (-1, 1), color="k", label="boundary")
     draw_levels(right, w, (-1 - mu, -1 + mu, 1 - mu, 1 + mu), color="k", linestyle=":", label="margin")
     right.set(title="differences", xlabel="difference of $x_1^2$", ylabel="difference of $x_2^2$")
-    right.legend(fontsize="small", frameon=True)
+    legend_below(right)
     return figure

@@ -15,7 +15,7 @@ from ._pairs import draw_pairs
 from ._report import Check, Claim, Picture, Report, Table
 from ._statistics import estimate, summary
 from ._style import panels
-from ._venuto import GRID, LABELS, MACHINES, QUICK_GRID, choose, draw
+from ._venuto import GRID, LABELS, MACHINES, QUICK_GRID, accuracy, choose, draw
 
 CAPTION = (
     "Training pairs with the level curves of the true r, and those of the three learnt functions. Levels are at "
@@ -25,7 +25,7 @@ CAPTION = (
 
 def run(quick, track):
     """Return the report."""
-    n, repetitions, grid = (40, 2, QUICK_GRID) if quick else (100, 20, GRID)
+    n, repetitions, grid = (40, 2, QUICK_GRID) if quick else (100, 15, GRID)
     draws = [draw("l1", n, 0.5, seed)[:2] for seed in range(repetitions)]
     learnt = [fit_all(*d, grid) for d in track(draws, "draws")]
     rows = [(seed, m, *recovery(model)) for seed, models in enumerate(learnt) for m, model in models.items()]
@@ -44,7 +44,7 @@ def run(quick, track):
 
 def fit_all(train, validation, grid):
     """Return the chosen machines."""
-    return {m: choose(m, train, validation, lambda model, d: model.score(d.X, d.y), grid) for m in MACHINES}
+    return {m: choose(m, train, validation, {"error": accuracy}, grid)["error"] for m in MACHINES}
 
 
 def true_r(X):

@@ -3,8 +3,8 @@
 Pairs with r(x) = w.x for a random w; differences of r between 0.8 and 1.2 are left out, so that the 30 pairs with a
 winner and the 30 ties are separable; the second feature is in a unit ten times smaller. The linear program (7) is
 `ComparisonSVM(formulation="lp")`, the quadratic one (9) `ComparisonSVM(C=inf)`; Lemma 1 makes of the latter's u and
-beta the point w = -u / beta, mu = -1 / beta. Both are solved for many sets of 2 and of 10 features, as they are and with
-the features of the items standardised.
+beta the point w = -u / beta, mu = -1 / beta. Both are solved for many sets of 2 and of 10 features, as they are and
+with the features of the items standardised.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ from sklearn.utils import Bunch
 
 from widemargin import ComparisonSVM
 
-from ._pairs import draw_differences, draw_levels
+from ._pairs import draw_differences, draw_levels, legend_below
 from ._report import Check, Claim, Picture, Report, Table
 from ._style import COLOURS, panels
 
@@ -61,7 +61,10 @@ def solve(data):
     """Return w and mu of the linear program, and those that Lemma 1 makes of the quadratic one."""
     lp = ComparisonSVM(formulation="lp", tol=1e-9).fit(data.X, data.y)
     qp = ComparisonSVM(C=np.inf, tol=1e-9).fit(data.X, data.y)
-    return {"linear program": (lp.coef_, lp.margin_), "quadratic": (-qp.coef_ / qp.intercept_, -1 / qp.intercept_)}
+    return {
+        "linear program": (lp.coef_, lp.margin_),
+        "quadratic program": (-qp.coef_ / qp.intercept_, -1 / qp.intercept_),
+    }
 
 
 def margins(p, scaled, seed):
@@ -93,19 +96,20 @@ def equivalence_claim(shares, n_sets):
         for p in (2, 10)
     ]
     says = "The two programs differ in general; when the features are scaled, their solutions are equivalent."
-    note = "Scaling brings the two margins closer together; it does not make them equal."
+    note = "In the plane the two often coincide, which is what the paper's panel shows; with more features they do not."
     return Claim("Fig. 2", says, tuple(checks), n_sets, note)
 
 
 def plot():
     """Return the differences of one set with both solutions, unscaled and scaled."""
-    figure, axes = panels(2, width=4.8, height=4.2)
+    figure, axes = panels(2, width=4.8, height=4.8)
     for ax, scaled in zip(axes, (False, True), strict=True):
         data = separable(2, scaled, 0)
         draw_differences(ax, data.X, data.y)
-        for (name, (w, mu)), colour in zip(solve(data).items(), ("k", COLOURS[2]), strict=True):
-            draw_levels(ax, w, (-1, 1), color=colour, label=f"{name}: margin {mu:.3f}")
-            draw_levels(ax, w, (-1 - mu, -1 + mu, 1 - mu, 1 + mu), color=colour, linestyle=":", linewidth=1)
+        looks = {"color": "k", "linestyle": "-"}, {"color": COLOURS[2], "linestyle": "--"}
+        for (name, (w, mu)), look in zip(solve(data).items(), looks, strict=True):
+            draw_levels(ax, w, (-1, 1), **look, label=f"{name}: margin {mu:.3f}")
+            draw_levels(ax, w, (-1 - mu, -1 + mu, 1 - mu, 1 + mu), **look, linewidth=0.6)
         ax.set_title("features standardised" if scaled else "features as they are")
-        ax.legend(fontsize="small", frameon=True)
+        legend_below(ax)
     return figure
