@@ -13,7 +13,7 @@ ids follow popularity and tell of the label. Always predicting a tie has error 1
 import pandas as pd
 
 from ._report import Picture, Report, Table
-from ._statistics import summary
+from ._statistics import side_by_side, summary
 from ._style import curve, panels
 from ._venuto import GRID, LABELS, QUICK_GRID, TITLES, judge
 from ._venuto_claims import area_claim, error_claim
@@ -41,8 +41,8 @@ def run(quick, track):
         "Venuto & Hocking, sections 4.1 and 4.2",
         tuple(claims),
         (
-            Table("errors", "Fig. 4, test error: mean, standard error and 95 % interval", errors),
-            Table("areas", "Fig. 5, test AUC: mean, standard error and 95 % interval", areas),
+            Table("errors", "Fig. 4, test error", side_by_side(errors, ["task", "pairs"], ["machine"])),
+            Table("areas", "Fig. 5, test AUC", side_by_side(areas, ["task", "tie_share"], ["machine"])),
             Table("draws", "Test error and AUC of every draw", frame),
         ),
         (

@@ -20,7 +20,7 @@ from widemargin.metrics import comparison_auc
 
 from ._chess import games, months
 from ._report import Check, Claim, Picture, Report, Table
-from ._statistics import estimate, summary
+from ._statistics import estimate, side_by_side, summary
 from ._style import curve, panels
 
 GRID = 10.0 ** np.arange(-20, 1, 2)
@@ -41,7 +41,10 @@ def run(quick, track):
         "Why C = 1e-20",
         "Venuto & Hocking, section 4.3",
         (claim(frame, len(years)),),
-        (Table("means", "Test AUC against C", means), Table("fits", "Every fit", frame)),
+        (
+            Table("means", "Test AUC against C", side_by_side(means, ["C"], ["model"])),
+            Table("fits", "Every fit", frame),
+        ),
         (Picture("tiny_c", caption, plot(frame, means)),),
     )
 
