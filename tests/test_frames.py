@@ -62,7 +62,7 @@ def test_the_example_of_a_search_runs(capsys):
     matplotlib.use("Agg")
     before = sklearn.get_config()
     runpy.run_path(str(EXAMPLES / "plot_search_from_a_frame.py"))
-    assert "clicks" in capsys.readouterr().out
+    assert "word" in capsys.readouterr().out
     assert sklearn.get_config() == before
     matplotlib.pyplot.close("all")
 
