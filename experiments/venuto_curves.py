@@ -19,7 +19,7 @@ from ._venuto import GRID, LABELS, QUICK_GRID, TITLES, judge
 from ._venuto_claims import area_claim, error_claim
 
 SIZES, SHARES, FIXED = (50, 100, 200, 400), (0.1, 0.5, 0.9), 400  # Fig. 4's n, Fig. 5's rho and n
-REPETITIONS = 5
+REPETITIONS = 6
 
 
 def run(quick, track):
