@@ -7,15 +7,15 @@ from ._style import COLOURS
 BETTER, TIE = COLOURS[1], COLOURS[0]
 
 
-def draw_pairs(ax, X, y):
+def draw_pairs(ax, X, y, *, alpha=1.0):
     """Draw pairs (n, 2, 2) of labels y: arrows to the better item, segments for ties."""
     for pair, label in zip(X, y, strict=True):
         worse, better = pair[::-1] if label > 0 else pair
         if label:
-            arrow = {"arrowstyle": "-|>", "color": BETTER, "linewidth": 0.9, "shrinkA": 0, "shrinkB": 0}
+            arrow = {"arrowstyle": "-|>", "color": BETTER, "linewidth": 0.9, "alpha": alpha, "shrinkA": 0, "shrinkB": 0}
             ax.annotate("", better, worse, arrowprops=arrow)
         else:
-            ax.plot(*pair.T, color=TIE, linewidth=1.2)
+            ax.plot(*pair.T, color=TIE, linewidth=1.2, alpha=alpha)
     ax.plot([], [], color=BETTER, marker=">", label="points to the better one")
     ax.plot([], [], color=TIE, label="no difference")
     legend_below(ax)

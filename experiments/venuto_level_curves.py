@@ -74,14 +74,14 @@ def claim(frame, repetitions):
 
 def plot(train, models):
     """Return the pairs, and the level curves of the three machines."""
-    figure, axes = panels(4, width=3.5, height=3.8, sharex=True, sharey=True)
+    figure, axes = panels(4, width=3.4, height=3.9)
     side = np.linspace(-3, 3, 120)
     points = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
     surfaces = {"true r, and the training pairs": true_r(points)}
     surfaces |= {LABELS[m]: model.utility(points) for m, model in models.items()}
     for ax, (title, u) in zip(axes, surfaces.items(), strict=True):
         levels = np.unique(np.quantile(u, np.linspace(0.1, 0.9, 9)))
-        ax.contour(side, side, u.reshape(120, 120), levels=levels, cmap="viridis", linewidths=1)
-        ax.set(title=title, xlabel="$x_1$", ylabel="$x_2$", aspect="equal")
-    draw_pairs(axes[0], train.X, train.y)
+        ax.contour(side, side, u.reshape(120, 120), levels=levels, cmap="viridis", linewidths=1.3, zorder=3)
+        ax.set(title=title, xlabel="$x_1$", ylabel="$x_2$")
+    draw_pairs(axes[0], train.X, train.y, alpha=0.45)
     return figure

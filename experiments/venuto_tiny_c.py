@@ -20,7 +20,7 @@ from widemargin.metrics import comparison_auc
 
 from ._chess import games, months
 from ._report import Check, Claim, Picture, Report, Table
-from ._statistics import estimate, summary
+from ._statistics import estimate, side_by_side, summary
 from ._style import curve, panels
 
 GRID = 10.0 ** np.arange(-20, 1, 2)
@@ -30,18 +30,25 @@ def run(quick, track):
     """Return the report."""
     data, years, grid = games(), (6, 7) if quick else range(1, 8), GRID[::5] if quick else GRID
     work = [(year, C) for year in years for C in grid]
-    frame = pd.DataFrame([one_fit(data, *point) for point in track(work, "fits")])
+    return report(pd.DataFrame([one_fit(data, *point) for point in track(work, "fits")]))
+
+
+def report(frame):
+    """Return what the fits say."""
     long = frame.melt(["year", "C"], ["libsvm_auc", "centroid_auc", "balanced_auc"], "model", "auc")
     means = summary(long, ["model", "C"], "auc")
     caption = (
-        "Left: test AUC against C. Right: cosine between LIBSVM's u and the winners' mean difference, and how far "
-        "LIBSVM's objective is above that of u = 0. Means over the years and 95 % intervals"
+        "Test AUC, direction of LIBSVM's u, and how far LIBSVM's objective is above the optimum, against C: means over "
+        "the years, with 95 % intervals for the first two"
     )
     return Report(
         "Why C = 1e-20",
         "Venuto & Hocking, section 4.3",
-        (claim(frame, len(years)),),
-        (Table("means", "Test AUC against C", means), Table("fits", "Every fit", frame)),
+        (claim(frame, frame.year.nunique()),),
+        (
+            Table("means", "Test AUC against C", side_by_side(means, ["C"], ["model"])),
+            Table("fits", "Every fit", frame),
+        ),
         (Picture("tiny_c", caption, plot(frame, means)),),
     )
 
@@ -111,22 +118,22 @@ def claim(frame, repetitions):
 
 
 def plot(frame, means):
-    """Return AUC, and LIBSVM's direction and excess, against C."""
-    figure, (left, right) = panels(2, width=5.2)
+    """Return AUC, LIBSVM's direction, and LIBSVM's excess, against C."""
+    figure, (left, middle, right) = panels(3, width=4.4)
     names = {"libsvm_auc": "LIBSVM, unweighted", "centroid_auc": "centroid", "balanced_auc": "optimum, balanced"}
     for k, (name, text) in enumerate(names.items()):
         part = means[means.model == name]
         curve(left, part.C, part["mean"], part.low, part.high, k=k, label=text)
     left.axhline(0.25, color="0.5", linestyle="--", label="chance")
     left.axhline(0.0, color="k", linewidth=2, label="optimum, unweighted: u = 0")
-    left.set(xscale="log", xlabel="C", ylabel="test AUC", ylim=(-0.02, 0.6))
-    left.legend(fontsize="small", ncols=2)
+    left.set(title="what the models are worth", ylabel="test AUC", ylim=(-0.02, 0.75))
+    left.legend(fontsize="small")
     cosine = summary(frame, "C", "cosine")
-    curve(right, cosine.C, cosine["mean"], cosine.low, cosine.high, k=3, label="cosine to the centroid (left axis)")
-    right.set(xscale="log", xlabel="C", ylabel="cosine", ylim=(-0.1, 1.05))
-    excess = right.twinx()
-    curve(excess, *frame.groupby("C").libsvm_excess.mean().clip(lower=1e-17).reset_index().to_numpy().T, k=4)
-    excess.set(yscale="log", xlabel="C", ylabel="relative excess of LIBSVM's objective (dashes, right axis)")
-    excess.grid(visible=False)
-    right.legend(fontsize="small", loc="lower left")
+    curve(middle, cosine.C, cosine["mean"], cosine.low, cosine.high)
+    middle.set(title="LIBSVM's u: cosine to the centroid", ylabel="cosine", ylim=(-0.1, 1.05))
+    excess = frame.groupby("C").libsvm_excess.mean().clip(lower=1e-17)
+    curve(right, excess.index, excess)
+    right.set(title="LIBSVM's objective, relative to the optimum", ylabel="relative excess", yscale="log")
+    for ax in (left, middle, right):
+        ax.set(xscale="log", xlabel="C")
     return figure

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ..solution import Array
 from .gram import Gram, as_gram
-from .passes import LinearPairs, Look
+from .passes import LinearPairs
+from .pool import Pool
 
 if TYPE_CHECKING:
     from ..comparisons import IntArray
@@ -47,7 +48,7 @@ class Trace(NamedTuple):
 
     w: Array
     h: float
-    look: Look
+    pull: Array  # X'g at w
     gram: Array | None  # X'LX of all pairs or of a sample that stands for them
 
 
@@ -66,7 +67,7 @@ class Plan:
         columns = map_.columns()
         if columns is None:
             return cls(None, as_gram(map_.gram()))
-        return cls(LinearPairs.of(columns, risk, n_threads=n_threads))
+        return cls(LinearPairs.of(columns, risk, pool=Pool(n_threads) if n_threads > 1 else None))
 
     def draw(self, data: LinearPairs, n_items: int, seed: int) -> Draw:
         """Return a sample of data, the same one whenever it is asked for."""
