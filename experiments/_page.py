@@ -21,18 +21,18 @@ INTRODUCTION = """\
 
 Each claim of a paper is put in our words and broken into checks that the program decides: a claim **held** if all
 its checks hold, **held in part** if some do, **did not hold** if none does. Intervals are 95 % (Student's t) over
-independent repetitions, differences are paired, "s.e." is the standard error. Times are those of the run whose
-results are shown, on one core.
+independent repetitions, differences are paired, "s.e." is the standard error. Times are processor time of the run
+whose results are shown, one thread.
 """
 
 
 def page(folder=RESULTS, at=PAGE):
     """Return the text of the page for the results in a folder, as read from the file `at`."""
     records = {path.parent.name: json.loads(path.read_text("utf-8")) for path in sorted(folder.glob("*/report.json"))}
-    minutes = sum(record["seconds"] for record in records.values()) / 60
+    minutes = sum(record["cpu_seconds"] for record in records.values()) / 60
     parts = [INTRODUCTION, *overview(records), "", f"In all {minutes:.0f} minutes.", *absent(records)]
     for name, record in records.items():
-        parts += ["", *section(name, record, Path(os.path.relpath(folder / name, at.parent)))]
+        parts += ["", *section(name, record, folder / name, Path(os.path.relpath(folder / name, at.parent)))]
     return "\n".join(parts) + "\n"
 
 
@@ -45,7 +45,7 @@ def overview(records):
             cells = [record["paper"], claim["item"], f"**{claim['verdict']}**", str(claim["repetitions"])]
             yield (
                 "| "
-                + " | ".join([*cells, f"[{name}](#{anchor(record['title'])})", f"{record['seconds']:.0f} s"])
+                + " | ".join([*cells, f"[{name}](#{anchor(record['title'])})", f"{record['cpu_seconds']:.0f} s"])
                 + " |"
             )
 
@@ -62,18 +62,18 @@ def anchor(title):
     return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
 
 
-def section(name, record, folder):
-    """Yield the lines of one experiment."""
+def section(name, record, folder, link):
+    """Yield the lines of one experiment, whose files lie in the folder and are linked from the page."""
     yield f"## {record['title']}"
-    yield f"\n*{record['paper']}.* `python -m experiments {name}`, {record['seconds']:.0f} s.\n"
+    yield f"\n*{record['paper']}.* `python -m experiments {name}`, {record['cpu_seconds']:.0f} s.\n"
     yield recipe(name)
     for claim in record["claims"]:
         yield from claim_lines(claim)
     for picture, caption in record["pictures"]:
-        yield f"\n![{caption}]({folder / picture}.png)\n"
-        yield f"*{caption}* ([SVG]({folder / picture}.svg))"
+        yield f"\n![{record['title']}: {picture}]({link / picture}.png)\n"
+        yield f"*{caption}* ([SVG]({link / picture}.svg))"
     for table, caption in record["tables"]:
-        yield from table_lines(folder / f"{table}.csv", caption, RESULTS / name / f"{table}.csv")
+        yield from table_lines(folder / f"{table}.csv", link / f"{table}.csv", caption)
     if record["warnings"]:
         yield "\nWarnings during the run:\n"
         yield from (f"- {n} times: {text}" for text, n in record["warnings"].items())
@@ -88,14 +88,15 @@ def recipe(name):
 def claim_lines(claim):
     """Yield a claim, its verdict and its checks."""
     yield f"\n**{claim['item']}.** {claim['says']}\n"
-    yield f"> **{claim['verdict'].capitalize()}** ({claim['repetitions']} repetitions)."
+    n = claim["repetitions"]
+    yield f"> **{claim['verdict'].capitalize()}** ({n} repetition{'s' if n != 1 else ''})."
     yield ">"
     yield from (f"> - {'yes' if c['holds'] else '**no**'}: {c['what']}: {c['numbers']}" for c in claim["checks"])
     if claim["note"]:
         yield f"\n{claim['note']}"
 
 
-def table_lines(link, caption, path):
+def table_lines(path, link, caption):
     """Yield a short table, or a link to a long one."""
     frame = pd.read_csv(path)
     yield f"\n{caption} ([CSV]({link}))"

@@ -67,3 +67,13 @@ def summary(frame, by, value):
     groups = {key: estimate(part) for key, part in frame.groupby(by, sort=True)[value]}
     rows = [(*np.atleast_1d(np.array(k, dtype=object)), e.mean, e.se, e.low, e.high, e.n) for k, e in groups.items()]
     return pd.DataFrame(rows, columns=[*np.atleast_1d(by), "mean", "se", "low", "high", "n"])
+
+
+def side_by_side(means, rows, columns):
+    """Return a summary as a table to be read: "mean ± standard error" in each cell, groups in columns."""
+    cells = [f"{mean:.3f} ± {se:.3f}" for mean, se in zip(means["mean"], means["se"], strict=True)]
+    names = means[columns].astype(str).agg(", ".join, axis=1)
+    table = means.assign(cell=cells, column=names).pivot_table(
+        index=rows, columns="column", values="cell", aggfunc="first", sort=False
+    )
+    return table.rename_axis(columns=None).reset_index()

@@ -20,7 +20,7 @@ from widemargin.datasets import make_ordinal
 from widemargin.metrics import pref_risk_ranks
 
 from ._report import Check, Claim, Picture, Report, Table
-from ._statistics import all_above_zero, estimate, summary
+from ._statistics import all_above_zero, estimate, side_by_side, summary
 from ._style import curve, panels
 
 MACHINE = {"C": 1e6, "kernel": "poly", "degree": 2, "gamma": 1.0, "coef0": 1.0}
@@ -42,6 +42,7 @@ def run(quick, track):
         "Herbrich, Graepel & Obermayer, section 4.1",
         tuple(claim(reading, wide[wide.noise_is == reading], n_draws) for reading in READINGS),
         (
+            Table("by_size", "R_pref: mean ± standard error", side_by_side(means, "size", ["noise_is", "machine"])),
             Table("means", "R_pref: mean, standard error and 95 % interval", means),
             Table("draws", "R_pref of every draw", wide),
         ),

@@ -21,7 +21,7 @@ from widemargin.datasets import fetch_ohsumed, fetch_ohsumed_terms
 from widemargin.metrics import pref_risk_ranks, pref_risk_utility
 
 from ._report import Check, Claim, Picture, Report, Table
-from ._statistics import all_above_zero, estimate, summary
+from ._statistics import all_above_zero, estimate, side_by_side, summary
 from ._style import curve, panels
 from .herbrich_learning_curves import MACHINE, split
 
@@ -55,6 +55,7 @@ def run(quick, track):
         "Herbrich, Graepel & Obermayer, section 4.2",
         tuple(claim(label, wide[wide.setting == setting]) for setting, label in SETTINGS.items()),
         (
+            Table("by_size", "R_pref: mean ± standard error", side_by_side(means, "size", ["setting", "machine"])),
             Table("means", "R_pref: mean, standard error and 95 % interval", means),
             Table("repetitions", "R_pref of every repetition", wide),
         ),

@@ -8,7 +8,7 @@ import pytest
 from experiments import _page, _run
 from experiments.__main__ import main
 from experiments._report import Check, Claim, Verdict
-from experiments._statistics import estimate, summary
+from experiments._statistics import estimate, side_by_side, summary
 from pandas import DataFrame
 
 ROOT = Path(__file__).parents[1]
@@ -71,6 +71,14 @@ def test_summary_is_the_estimate_of_each_group():
     np.testing.assert_allclose(one["mean"], [3.0, 3.0])
     np.testing.assert_allclose(one["se"], [2 / np.sqrt(3), 1.0])
     assert two[["a", "b", "n"]].to_numpy().tolist() == [[1, "x", 2], [1, "y", 1], [2, "y", 2]]
+
+
+def test_a_summary_can_be_read_side_by_side():
+    """Each cell holds its group's mean and standard error, rows and columns in the order they came."""
+    frame = DataFrame({"size": [5, 5, 10, 10] * 2, "machine": ["a"] * 4 + ["b"] * 4, "v": [0.0, 1.0] * 4})
+    table = side_by_side(summary(frame, ["machine", "size"], "v"), "size", ["machine"])
+    assert table.columns.tolist() == ["size", "a", "b"]
+    assert table.to_numpy().tolist() == [[5, *["0.500 ± 0.500"] * 2], [10, *["0.500 ± 0.500"] * 2]]
 
 
 def test_the_command_names_the_experiments_and_refuses_others(capsys):

@@ -349,7 +349,8 @@ class PreferenceEstimator(BaseEstimator):
         if not isinstance(qid, str):
             return X, qid
         if qid not in getattr(X, "columns", ()):
-            raise ValueError(f"qid={qid!r} names a column, but X has no such column; pass the ids as an array.")
+            has = f"it has {', '.join(map(repr, X.columns))}" if hasattr(X, "columns") else "it is no data frame"
+            raise ValueError(f"qid={qid!r} names a column, but X has no such column: {has}. Pass the ids as an array.")
         return drop_column(X, qid), np.asarray(X[qid])
 
 

@@ -9,6 +9,7 @@ from sklearn.utils.validation import column_or_1d
 
 from ._core import comparisons, rules
 from ._estimator import PreferenceEstimator, check_choice
+from ._queries import is_missing
 from ._task import Task
 from .exceptions import NoComparisonsError
 
@@ -176,6 +177,8 @@ class OrdinalSVM(ClassifierMixin, PreferenceEstimator):
     def _codes(self, labels, order):
         """Return each label's position in classes_."""
         labels = column_or_1d(labels, warn=True)
+        if labels.dtype == object and any(map(is_missing, labels)):
+            raise ValueError("y has missing labels (None, nan, NA), expected a label in every row; drop those rows.")
         if order is None:
             check_classification_targets(labels)
             if labels.dtype.kind in "OUS":
@@ -207,7 +210,8 @@ class OrdinalSVM(ClassifierMixin, PreferenceEstimator):
 
 def _categories(y):
     """Return the categories of an ordered pandas or polars column, from worst to best; else None."""
-    dtype = getattr(y, "dtype", None)
+    columns = getattr(y, "columns", ())
+    dtype = getattr(y[columns[0]] if len(columns) == 1 else y, "dtype", None)
     if getattr(dtype, "ordered", False):
         return np.asarray(dtype.categories)
     if type(dtype).__name__ == "Enum":

@@ -26,9 +26,6 @@ def fetch_llm_votes(*, data_home=None, download_if_missing=False):
         `models`, 59 sorted names that `index` counts; `prompt`, `worker` (8931,) their numbers; `pair` (8931,),
         which of the 2,139 pairs of answers was shown; `answers`, 2,139 pairs of texts; `prompts`, texts by number.
 
-    Examples
-    --------
-    `Pairs(np.eye(59), data.index)` compares the models by their identity alone.
     """
     options = {"data_home": data_home, "download_if_missing": download_if_missing}
     votes = read_columns("llmfao/crowd-comparisons.csv", **options)
