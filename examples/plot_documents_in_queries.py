@@ -2,14 +2,15 @@
 Ranking documents within queries
 ================================
 
-Grades are compared within a query only. C is chosen by cross-validation over whole queries, along a path of warm starts.
+Grades are compared within a query only. C is chosen by cross-validation over whole queries, along a path of warm
+starts.
 """
 
+from widemargin import RankingSVM, RankingSVMCV
 from widemargin.datasets import make_graded_queries
 from widemargin.metrics import ndcg_score
 from widemargin.model_selection import c_path
 from widemargin.plotting import CPathDisplay, LearningCurveDisplay
-from widemargin import RankingSVM, RankingSVMCV
 
 data = make_graded_queries(60, docs_per_query=(8, 25), n_features=12, noise=1.0, random_state=0)
 train = data.qid < 40
@@ -28,4 +29,4 @@ CPathDisplay.from_path(path, scores=scores, score_name="concordance on unseen qu
 
 # %%
 # How many queries are enough?
-LearningCurveDisplay.from_estimator(RankingSVM(C=search.C_), X, y, qid=qid, sizes=[2, 4, 8, 16, 30], cv=4)
+LearningCurveDisplay.from_estimator(RankingSVM(C=search.C_), X, y, qid=qid, sizes=[2, 4, 8, 16, 28], cv=4)

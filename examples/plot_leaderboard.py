@@ -2,8 +2,8 @@
 A leaderboard from votes, and the next question
 ===============================================
 
-Eight items of known strength, noisy votes with ties. Intervals come from the bootstrap; the suggested pairs are those whose
-answer would tell most.
+Eight items of known strength, noisy votes with ties. Intervals come from the bootstrap; the suggested pairs are those
+whose answer would tell most.
 """
 
 import numpy as np
@@ -18,7 +18,8 @@ rng = np.random.default_rng(0)
 strength = dict(zip("ABCDEFGH", np.linspace(0, 3, 8), strict=True))
 left, right = (rng.choice(list(strength), 250) for _ in range(2))
 left, right = left[left != right], right[left != right]
-gap = np.array([strength[a] - strength[b] for a, b in zip(left, right, strict=True)]) + rng.logistic(scale=0.5, size=left.size)
+gap = np.array([strength[a] - strength[b] for a, b in zip(left, right, strict=True)])
+gap += rng.logistic(scale=0.5, size=left.size)
 winner = np.where(np.abs(gap) < 0.3, "tie", np.where(gap > 0, left, right))
 votes = pd.DataFrame({"left": left, "right": right, "winner": winner})
 

@@ -2,7 +2,8 @@
 Probabilities of better, same and worse
 =======================================
 
-Utilities say which; calibrated probabilities say how sure. On unseen pairs, what is predicted with probability p happens in a share p.
+Utilities say which; calibrated probabilities say how sure: on unseen pairs, what is predicted with probability p
+happens in a share p.
 """
 
 import matplotlib.pyplot as plt
@@ -23,6 +24,7 @@ for k, (outcome, marker) in enumerate(zip(model.classes_, "vos", strict=True)):
     place = np.clip(np.searchsorted(bins, probability[:, k]) - 1, 0, 7)
     mean = [probability[place == b, k].mean() for b in range(8)]
     share = [(test.y[place == b] == outcome).mean() for b in range(8)]
-    ax.plot(mean, share, marker=marker, color="black", mfc="white", lw=0.8, label={-1: "worse", 0: "same", 1: "better"}[int(outcome)])
+    name = {-1: "worse", 0: "same", 1: "better"}[int(outcome)]
+    ax.plot(mean, share, marker=marker, color="black", mfc="white", lw=0.8, label=name)
 ax.set(xlabel="predicted probability", ylabel="share of unseen pairs")
 ax.legend()

@@ -2,7 +2,8 @@
 Votes with "no difference"
 ==========================
 
-Three ways to learn from ties: as a margin of their own, not at all, or as equality. The ROC curve tells winners from ties.
+Three ways to learn from ties: as a margin of their own, not at all, or as equality. The ROC curve shows how well
+winners are told from ties.
 """
 
 import matplotlib.pyplot as plt
@@ -22,8 +23,7 @@ for ties, model in models.items():
 fig, (left, right) = plt.subplots(1, 2, figsize=(11, 4.8), layout="constrained")
 UtilityDisplay.from_estimator(models["margin"], pairs=train.X, y=train.y, max_pairs=40, ax=left)
 for (ties, model), style in zip(models.items(), ("-", "--", "-."), strict=True):
-    display = ComparisonRocDisplay.from_estimator(model, test.X, test.y, name=ties, ax=plt.figure().gca())
-    plt.close(display.figure_)
-    right.plot(display.false_positive_rate, display.true_positive_rate, style, color="black", label=f"{ties} ({display.auc:.3f})")
-right.set(xlabel="ties called a difference", ylabel="winners found, right sign", title="ROC of comparisons (AUC)")
-right.legend(loc="lower right")
+    roc = ComparisonRocDisplay.from_predictions(test.y, model.decision_function(test.X), draw=False)
+    right.plot(roc.false_positive_rate, roc.true_positive_rate, style, color="black", label=f"{ties}, {roc.auc:.3f}")
+right.set(xlabel="ties called a difference", ylabel="winners found, right sign", title="ROC of comparisons")
+right.legend(loc="lower right", title="ties, area")

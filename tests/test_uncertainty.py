@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
-from widemargin import ComparisonSVM, DisconnectedWarning, OnItems, OrdinalSVM, Pairs
+from widemargin import ComparisonSVM, ComparisonSVMCV, DisconnectedWarning, OnItems, OrdinalSVM, Pairs
 from widemargin._core.links import CumulativeLogit, fit_cumulative_logit, smoothed_targets
 from widemargin.active import suggest_pairs
 from widemargin.calibration import CalibratedComparison, CalibratedOrdinal
@@ -514,6 +514,8 @@ def test_suggestions_of_a_precomputed_kernel_and_of_a_pipeline_are_those_of_the_
     assert_array_equal(suggest_pairs(given, K, 4, asked=pairs.index, random_state=0), want)
     pipe = make_pipeline(OnItems(StandardScaler()), ComparisonSVM(kernel="rbf", **options)).fit(pairs, y)
     assert_array_equal(suggest_pairs(pipe, pairs.items, 4, asked=pairs, random_state=0), want)
+    chosen = ComparisonSVMCV([1.0], cv=2, kernel="rbf", **options).fit(Pairs(X, pairs.index), y)
+    assert_array_equal(suggest_pairs(chosen, X, 4, asked=pairs, random_state=0), want)
     calibrated = CalibratedComparison(pipe, cv=2).fit(pairs, y)
     assert suggest_pairs(calibrated, pairs.items, 4, asked=pairs, random_state=0).shape == (4, 2)
 

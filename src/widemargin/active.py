@@ -95,7 +95,8 @@ def suggest_pairs(
     features, u = estimator._kernel_factor(seen.items), estimator.utility(seen.items)  # noqa: SLF001
     link = _link(model, estimator)
     weight = check_weight(sample_weight, len(answered)) if len(answered) else np.ones(0)
-    C = estimator.C / max(weight.sum(), 1.0) if estimator.C_scale == "mean" else estimator.C
+    C = estimator.C_ if hasattr(estimator, "C_") else estimator.C  # chosen by cross-validation, or given
+    C = C / max(weight.sum(), 1.0) if estimator.C_scale == "mean" else C
     L = _posterior_factor(features, u, answered, weight, link, C)
     information = link.information(u[pairs[:, 0]] - u[pairs[:, 1]])
     return pairs[_greedy(L, pairs, information, min(n, len(pairs)))]

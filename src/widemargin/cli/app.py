@@ -14,6 +14,7 @@ from rich.progress import track
 
 from .. import __version__, io
 from .. import demo as demo_module
+from ..io._text import write_bytes
 from ..onnx import to_onnx
 from ..pairs import Pairs
 from . import judge, leaders, learn, show
@@ -183,7 +184,7 @@ def evaluate(
     functions = judge.measures(kind, k, _labels(final), getattr(final, "tie_width_", 0.0))
     predicted = judge.predictions(fitted, kind, table.X)
     if per_query:
-        columns = judge.per_query(functions, y, predicted, table.qid)
+        columns = judge.per_query(functions, y, predicted, table.qid, _progress)
         show.write_json({name: list(c) for name, c in columns.items()}) if json else show.write_rows(columns)
         return
     found = judge.evaluate(functions, y, predicted, table.qid, n_bootstrap=bootstrap, progress=_progress)
@@ -247,7 +248,7 @@ def convert(
     else:
         model, about = io.load_model(source), io.model_info(source)["metadata"]
     if Path(output).suffix == ".onnx":
-        Path(output).write_bytes(to_onnx(model).SerializeToString())
+        write_bytes(output, [to_onnx(model).SerializeToString()])
     else:
         io.save_model(model, output, metadata=about)
     show.note(f"wrote {output}")
@@ -328,7 +329,10 @@ def _model(path):
         "RankingVectorMachine": "ranking"
     }
     fitted = fitted if hasattr(fitted, "steps") else learn.make_pipeline(fitted)
-    return fitted, {"kind": kinds[type(fitted[-1]).__name__], "votes": VOTES} | about
+    name = type(fitted[-1]).__name__.removesuffix("CV")
+    if name not in kinds:
+        raise DataError(f"{path} holds a {name}, which the command line does not use; load it with widemargin.io.")
+    return fitted, {"kind": kinds[name], "votes": VOTES} | about
 
 
 def _summary(model, about):
@@ -380,8 +384,8 @@ def _gamma(text):
         raise DataError(f"--gamma {text}: expected scale, auto or a number.") from None
 
 
-def _progress(steps, name):
-    return track(steps, description=name, console=Console(stderr=True), transient=True)
+def _progress(steps, name, total=None):
+    return track(steps, description=name, total=total, console=Console(stderr=True), transient=True)
 
 
 def _one_line(error):
