@@ -376,11 +376,15 @@ def check_finite(X, estimator_name, n_threads=1):
     values = X.data if sparse.issparse(X) else X
     if values.flags.c_contiguous or values.flags.f_contiguous:
         flat = values.ravel(order="K")
-        with np.errstate(over="ignore", invalid="ignore"), ThreadPoolExecutor(n_threads) as threads:
-            parts = np.array_split(flat, n_threads)
-            if np.isfinite(sum(threads.map(lambda part: part @ part, parts))):
+        with ThreadPoolExecutor(n_threads) as threads:
+            if np.isfinite(sum(threads.map(_squared_norm, np.array_split(flat, n_threads)))):
                 return
     assert_all_finite(X, estimator_name=estimator_name, input_name="X")
+
+
+def _squared_norm(x):
+    with np.errstate(over="ignore", invalid="ignore"):  # of this thread: each has its own
+        return x @ x
 
 
 def check_weight(sample_weight, n):
