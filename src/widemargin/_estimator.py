@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _core
 from ._core import kernels, maps
+from ._core.gram import BYTES_HALF, BYTES_WHOLE
 from ._core.losses import HINGE, SQUARED_HINGE
 from ._core.solution import Status, relative_gap
 from ._queries import query_codes
@@ -31,6 +32,9 @@ EXPLICIT_PAIRS = 20_000  # pairs are written out up to this: the interior point 
 EXPLICIT_PAIRS_FINE = 200_000  # the same where Newton is slow on a kernel: a fine tol, or a C that makes it steep
 EXPLICIT_PAIRS_RESCUE = 1_000_000  # the same where Newton did not reach the gap
 FINE, STEEP = 1e-7, 100.0
+ROUNDED_ITEMS = 1500  # items above which Newton works on float32 kernel values (its certificates never do)
+ROUNDED_TOL = 1e-6  # gap down to which those lead
+ROUNDED_VALUES = 1e30  # largest kernel value that is safe in float32
 GRAM_ITEMS = 5000  # items up to which a linear model with more features than that goes through its Gram matrix
 INDEFINITE = -1e-8  # smallest eigenvalue, as a share of the largest, that a kernel matrix may have
 
@@ -123,20 +127,44 @@ class PreferenceEstimator(BaseEstimator):
 
     # --- map and solver -----------------------------------------------------------------------------------------
 
-    def _make_map(self, X):
-        """Return the map from weights to the utilities of the items X; remembers the kernel."""
+    def _make_map(self, X, *, implicit=False):
+        """Return the map from weights to the utilities of the items X; remembers the kernel.
+
+        `implicit` says that the map is for pairs that are not written out: Newton needs products of K only.
+        """
         self._resolve_kernel(X)
         if self._is_linear:
             return maps.LinearMap(X)
         if self.n_components is not None:
-            if self._kernel is None:
-                raise ValueError("n_components chooses landmark items; a precomputed kernel has none. Pass None.")
-            return maps.LowRankMap.from_kernel(self._kernel, X, min(self.n_components, X.shape[0]))
+            return self._make_low_rank(X)
+        if implicit and self._may_round(X):
+            self._check_gram_memory(X.shape[0], BYTES_HALF)
+            return maps.ItemsMap(self._kernel, X)
         return maps.KernelMap(self._make_gram(X))
+
+    def _make_low_rank(self, X):
+        """Return the map of a low-rank kernel; says what it leaves out."""
+        if self._kernel is None:
+            raise ValueError("n_components chooses landmark items; a precomputed kernel has none. Pass None.")
+        rank = min(self.n_components, X.shape[0])
+        self._check_memory(f"a kernel of rank {rank} over {X.shape[0]} items", 24 * X.shape[0] * rank)
+        map_ = maps.LowRankMap.from_kernel(self._kernel, X, rank)
+        if self.verbose:
+            sys.stderr.write(
+                f"{type(self).__name__}: {map_.n_features} landmarks leave out {map_.loss:.2e} of the kernel's trace; "
+                "objective and gap are those of the low-rank kernel.\n"
+            )
+        return map_
+
+    def _may_round(self, X):
+        """Whether Newton may take its directions from float32 kernel values."""
+        if self._kernel is None or not self._kernel.is_psd or X.shape[0] <= ROUNDED_ITEMS or self.tol < ROUNDED_TOL:
+            return False
+        return float(np.max(self._kernel.diag(X))) < ROUNDED_VALUES
 
     def _make_gram(self, X):
         """Return the kernel matrix of the items; says what it needs before it is allocated."""
-        self._check_memory(X.shape[0])
+        self._check_gram_memory(X.shape[0], BYTES_WHOLE)
         self._resolve_kernel(X)
         if self._kernel is None:
             return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=float)
@@ -163,15 +191,24 @@ class PreferenceEstimator(BaseEstimator):
                 "RankingVectorMachine, which takes any."
             )
 
-    def _check_memory(self, n):
+    def _check_gram_memory(self, n, bytes_per_entry):
         """Say what an exact kernel needs before allocating it."""
-        limit = self.memory_limit or 0.8 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-        need = 3 * 8 * n * n
-        if need > limit:
-            raise MemoryError(
-                f"an exact kernel over {n} items needs {need / 1e9:.3g} GB and the limit is {limit / 1e9:.3g} GB; "
-                "use n_components=1000 for a low-rank kernel, kernel='linear', or raise memory_limit."
-            )
+        self._check_memory(f"an exact kernel over {n} items", bytes_per_entry * n * n, n)
+
+    def _check_memory(self, what, need, n=None):
+        """Refuse what needs more memory than there may be; n items could do with a low-rank kernel."""
+        limit = self._most_memory()
+        if need <= limit:
+            return
+        rank = 0 if n is None or self._is_precomputed else int(min(1000, limit / (24 * n)))
+        low_rank = f"n_components={rank} for a low-rank kernel" if rank else "a smaller n_components"
+        raise MemoryError(
+            f"{what} needs {need / 1e9:.3g} GB and the limit is {limit / 1e9:.3g} GB; "
+            f"use {low_rank}, kernel='linear', or raise memory_limit."
+        )
+
+    def _most_memory(self):
+        return self.memory_limit or 0.8 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
     def _scaled_C(self, total_weight):
         return self.C / total_weight if self.C_scale == "mean" and total_weight > 0 else self.C
@@ -180,15 +217,13 @@ class PreferenceEstimator(BaseEstimator):
         """Solve explicit rows."""
         self._check_convex(map_)
         C = self._scaled_C(float(rows.weight.sum()))
-        if map_.is_gram:
-            self._check_memory(map_.n_items)
         return self._interior_point(rows, map_, C, loss)
 
     def _solve_levels(self, levels, map_, loss, *, exact_pairs=EXPLICIT_PAIRS):
         """Solve all pairs of levels: written out where they are few, hard or must be exact; else implicit."""
         self._check_convex(map_)
         C = self._scaled_C(levels.total_weight)
-        hard_kernel = map_.is_gram and (self.tol < FINE or C * np.mean(np.diag(map_.gram())) > STEEP)
+        hard_kernel = map_.is_gram and (self.tol < FINE or C * np.mean(map_.diag()) > STEEP)
         limit = max(exact_pairs, EXPLICIT_PAIRS_FINE) if hard_kernel else exact_pairs
         if np.isinf(C) or levels.n_pairs <= limit:
             return self._interior_point(levels.rows(), map_, C, loss)
@@ -198,18 +233,26 @@ class PreferenceEstimator(BaseEstimator):
             solution = replace(solution, weights=map_.adjoint_exact(solution.weights))
         else:
             name, solution = self._newton(risk, map_, C)
-        if solution.status is Status.CONVERGED or levels.n_pairs > EXPLICIT_PAIRS_RESCUE:
+        if map_.is_rounded and solution.status is Status.STALLED and self._fits_whole(map_):
+            name, solution = self._newton(risk, map_.exact(), C, start=solution.weights)
+        out_of_reach = levels.n_pairs > EXPLICIT_PAIRS_RESCUE or (map_.is_gram and not self._fits_whole(map_))
+        if solution.status is Status.CONVERGED or out_of_reach:
             return name, solution
         rescue = self._interior_point(levels.rows(), map_, C, loss)
         return min((name, solution), rescue, key=lambda found: found[1].gap)
 
     def _interior_point(self, rows, map_, C, loss):
+        if map_.is_gram:
+            self._check_gram_memory(map_.n_items, BYTES_WHOLE)
         return "interior_point", _core.interior_point.interior_point(
             rows, map_, C, loss, tol=self.tol, max_iter=self.max_iter, report=self._progress()
         )
 
-    def _newton(self, risk, map_, C):
-        how = {"tol": self.tol, "max_iter": self.max_iter, "verbose": bool(self.verbose)}
+    def _fits_whole(self, map_):
+        return BYTES_WHOLE * map_.n_items**2 <= self._most_memory()
+
+    def _newton(self, risk, map_, C, start=None):
+        how = {"tol": self.tol, "max_iter": self.max_iter, "verbose": bool(self.verbose), "start": start}
         return "newton", _core.newton.newton(risk, map_, C, **how)
 
     def _progress(self):

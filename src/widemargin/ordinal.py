@@ -123,13 +123,13 @@ class OrdinalSVM(ClassifierMixin, PreferenceEstimator):
         X, labels, weight, _, kept = self._check_samples(X, np.asarray(y), sample_weight)
         codes = self._codes(labels, order)
         levels = comparisons.from_levels(codes, np.zeros_like(codes), weight)
-        map_ = self._make_map(X)
+        map_ = self._make_map(X, implicit=True)
         exact_pairs = EXACT_PAIRS // 4 if map_.is_gram else EXACT_PAIRS
         solver, solution = self._solve_levels(levels, map_, loss, exact_pairs=exact_pairs)
         self._keep_solution(solver, [solution])
         self._keep_model(X, map_, [solution], kept)
         self._warn_if_collapsed("The labels contradict each other, or the features do not tell the items apart.")
-        u = map_.forward_exact(solution.weights)
+        u = map_.forward_exact(solution.weights) if solution.utilities is None else solution.utilities
         blur = 0.0 if solver == "interior_point" else np.sqrt(2.0 * self.duality_gap_)
         self.thresholds_ = rules.thresholds(
             u, codes, weight, len(self.classes_), closest_pair=self.thresholds == "closest_pair", blur=blur

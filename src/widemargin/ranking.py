@@ -123,7 +123,7 @@ class RankingSVM(Ranker):
         loss = self._check_loss(("hinge", "squared_hinge"))
         X, codes, group, weight, kept = self._check_graded(X, y, qid, sample_weight)
         levels = comparisons.from_levels(codes, group, weight)
-        map_ = self._make_map(X)
+        map_ = self._make_map(X, implicit=True)
         solver, solution = self._solve_levels(levels, map_, loss)
         self._keep_solution(solver, [solution])
         self._keep_model(X, map_, [solution], kept)

@@ -248,7 +248,8 @@ def _dot(X: Any, Z: Any) -> Array:
 
 def _squared_norms(X: Any) -> Array:
     if sparse.issparse(X):
-        return np.asarray(X.multiply(X).sum(axis=1), dtype=float).ravel()
+        X = X.astype(float, copy=False)
+        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
     return np.einsum("ij,ij->i", X, X, dtype=float)
 
 

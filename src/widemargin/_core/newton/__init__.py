@@ -15,6 +15,7 @@ from .linear import newton_linear
 from .plan import Plan
 
 if TYPE_CHECKING:
+    from ..gram import Gram
     from ..risks import GroupedPairRisk
     from ..solution import Array, Solution
 
@@ -61,8 +62,8 @@ class Map(FinishMap, Protocol):
     def columns(self) -> Any | None:
         """Return X with u = X w and norm ||w||, dense or CSR; None where weights belong to items."""
 
-    def gram(self) -> Any:
-        """Return the Gram matrix of the items."""
+    def quick_gram(self) -> Gram:
+        """Return the Gram matrix of the items for many products; asked for only where there are no columns."""
 
 
 def _say(message: str) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from ..gram import Gram
 from ..solution import Array
-from .gram import Gram, as_gram
 from .passes import LinearPairs, Look
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ class Map(Protocol):
     def columns(self) -> Any | None:
         """Return X with u = X w, or None where weights belong to items."""
 
-    def gram(self) -> Any:
-        """Return the Gram matrix of the items."""
+    def quick_gram(self) -> Gram:
+        """Return the Gram matrix of the items for many products; asked for only where there are no columns."""
 
 
 class Draw(NamedTuple):
@@ -65,7 +65,7 @@ class Plan:
         """Lay out the data."""
         columns = map_.columns()
         if columns is None:
-            return cls(None, as_gram(map_.gram()))
+            return cls(None, map_.quick_gram())
         return cls(LinearPairs.of(columns, risk, n_threads=n_threads))
 
     def draw(self, data: LinearPairs, n_items: int, seed: int) -> Draw:
