@@ -147,7 +147,8 @@ class PreferenceEstimator(BaseEstimator):
         if self._kernel is None:
             raise ValueError("n_components chooses landmark items; a precomputed kernel has none. Pass None.")
         rank = min(self.n_components, X.shape[0])
-        self._check_memory(f"a kernel of rank {rank} over {X.shape[0]} items", 24 * X.shape[0] * rank)
+        need = BYTES_WHOLE * X.shape[0] * rank
+        self._check_memory(f"a kernel of rank {rank} over {X.shape[0]} items", need, "a smaller n_components")
         map_ = maps.LowRankMap.from_kernel(self._kernel, X, rank)
         if self.verbose:
             sys.stderr.write(
@@ -192,20 +193,22 @@ class PreferenceEstimator(BaseEstimator):
             )
 
     def _check_gram_memory(self, n, bytes_per_entry):
-        """Say what an exact kernel needs before allocating it."""
-        self._check_memory(f"an exact kernel over {n} items", bytes_per_entry * n * n, n)
-
-    def _check_memory(self, what, need, n=None):
-        """Refuse what needs more memory than there may be; n items could do with a low-rank kernel."""
-        limit = self._most_memory()
-        if need <= limit:
-            return
-        rank = 0 if n is None or self._is_precomputed else int(min(1000, limit / (24 * n)))
-        low_rank = f"n_components={rank} for a low-rank kernel" if rank else "a smaller n_components"
-        raise MemoryError(
-            f"{what} needs {need / 1e9:.3g} GB and the limit is {limit / 1e9:.3g} GB; "
-            f"use {low_rank}, kernel='linear', or raise memory_limit."
+        """Say what an exact kernel needs before allocating it, and a rank that would fit."""
+        rank = max(1, int(min(1000, self._most_memory() / (BYTES_WHOLE * n))))
+        self._check_memory(
+            f"an exact kernel over {n} items",
+            bytes_per_entry * n * n,
+            "the features with n_components=1000" if self._is_precomputed else f"n_components={rank}",
         )
+
+    def _check_memory(self, what, need, instead):
+        """Refuse what needs more memory than there may be."""
+        limit = self._most_memory()
+        if need > limit:
+            raise MemoryError(
+                f"{what} needs {need / 1e9:.3g} GB and the limit is {limit / 1e9:.3g} GB; "
+                f"use {instead} for a low-rank kernel, kernel='linear', or raise memory_limit."
+            )
 
     def _most_memory(self):
         return self.memory_limit or 0.8 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

@@ -38,9 +38,10 @@ class RankingSVM(Ranker):
     C_scale : {"sum", "mean"}, default="sum"
         "mean" divides C by the total weight of the pairs.
     memory_limit : float, default=None
-        Bytes that an exact kernel may need; by default 80 % of the machine's memory.
+        Bytes that a kernel may need; by default 80 % of the machine's memory. A fit that needs more is refused before
+        anything is allocated.
     n_components : int, default=None
-        Rank of a low-rank kernel; None is exact.
+        Rank of a low-rank kernel, whose loss `kernel_loss_` tells; None is exact.
 
     Attributes
     ----------
@@ -53,6 +54,9 @@ class RankingSVM(Ranker):
         The minimum, in the scale of the formula above.
     duality_gap_ : float
         An upper bound on how far, relatively, `objective_` is from the true minimum.
+    kernel_loss_ : float
+        With `n_components`: the share of the kernel's trace that the low-rank kernel leaves out; objective and gap are
+        those of the low-rank problem.
     n_iter_ : int
         Iterations of the solver.
     solver_ : str

@@ -17,7 +17,7 @@ from .kernels import Kernel
 from .solution import Array
 
 STRIP = 512  # columns; an array per strip: one large fresh array costs more in page faults than its products
-TILE = 128  # rows of a strip that are computed, or multiplied, while they are in the processor's cache
+TILE, PRODUCT_TILE = 128, 256  # rows of a strip computed, or multiplied, while they are in the processor's cache
 BYTES_WHOLE, BYTES_HALF = 24, 4  # that a fit needs for each entry of the matrix, whole or half
 SPAN_SHARE, LEAST_SPAN, LARGEST_SPAN = 0.08, 400, 1200  # items of the span; too few are worse than none
 SPAN_SEED = 20101
@@ -143,9 +143,9 @@ class HalfGram:
         for k, strip in enumerate(self.strips):
             a, width = k * STRIP, strip.shape[1]
             here, own = v[a : a + width], out[a : a + width]
-            out[a : a + width] += strip[:width] @ here
-            for i in range(width, strip.shape[0], TILE):
-                tile, rows = strip[i : i + TILE], slice(a + i, a + i + TILE)
+            own += strip[:width] @ here
+            for i in range(width, strip.shape[0], PRODUCT_TILE):
+                tile, rows = strip[i : i + PRODUCT_TILE], slice(a + i, a + i + PRODUCT_TILE)
                 out[rows] += tile @ here
                 own += v[rows] @ tile
         return out

@@ -50,7 +50,9 @@ def newton(
     say = _say if verbose else _silent
     plan = plan or Plan.of(risk, map_, n_threads)
     if plan.gram is not None:
-        solution = newton_kernel(plan.gram, risk, C, tol=tol, max_iter=max_iter, say=say, start=start)
+        solution = newton_kernel(
+            plan.gram, risk, C, tol=tol, max_iter=max_iter, say=say, start=start, memory=plan.memory
+        )
     else:
         solution = newton_linear(plan, C, tol=tol, max_iter=max_iter, say=say, start=start)
     return honest(risk, map_, C, nonzero(risk, map_, C, solution), tol)

@@ -16,7 +16,7 @@ that misses the tolerance, steps go on: directions from float32 products, everyt
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
@@ -35,9 +35,12 @@ SEED = 20100
 FORCING = 0.3  # share of the residual that conjugate gradients leave
 MOST_CG = 200
 SIZES = (1250, 3500)  # of the samples
-FEW_ITEMS = 4000  # below, a preconditioner does not pay
+FEW_ITEMS, FEW_SHARED_ITEMS = 4000, 1500  # below, a preconditioner does not pay: for one solve, for several
 SMOOTHING_SHARE = 0.4
 FIRST_H, SMALLEST_START_H = 0.5, 0.1
+ENOUGH, ENOUGH_SMOOTHED = 1.4, 0.6  # residuals, in gaps, that leave nothing to gain: a gap is half of one
+NEAR = 3.5  # ratio of C, or of smoothings, over which a preconditioner is kept
+FARTHEST = 2.0  # steps in log C that are extrapolated from the last one
 PATIENCE = 12  # steps in which rounded products must halve the gap
 
 
@@ -133,12 +136,53 @@ def direction(goal: KernelGoal, at: Look, condition: Conditioner, enough: float)
     return x, Kx
 
 
+class Frozen(NamedTuple):
+    """A preconditioner, and what it was built for."""
+
+    condition: Conditioner
+    C: float
+    h: float
+
+    def serves(self, goal: KernelGoal) -> bool:
+        """Return whether the Hessian is near enough: its scale is that of C, and smoothing moves it little."""
+        return 1 / NEAR <= goal.C / self.C <= NEAR and 1 / NEAR <= goal.risk.h / self.h <= NEAR
+
+
+@dataclass
+class Memory:
+    """What solves on one Gram matrix and one risk share: the last solutions, and the last preconditioner."""
+
+    trail: list[tuple[float, Array]] = field(default_factory=list)
+    frozen: Frozen | None = None
+    h: float = SMALLEST_START_H
+
+    def begin(self, C: float, start: Array) -> Array:
+        """Return the line through the last two solutions, in log C, where start is the last one; else start."""
+        if len(self.trail) < 2 or not np.array_equal(start, self.trail[-1][1]):
+            return start
+        (C0, b0), (C1, b1) = self.trail
+        ahead = np.log(C / C1) / np.log(C1 / C0) if C1 != C0 else 0.0
+        return b1 + (b1 - b0) * ahead if abs(ahead) <= FARTHEST else b1
+
+    def keep(self, C: float, b: Array, h: float) -> None:
+        """Remember a solution."""
+        self.trail, self.h = [*self.trail[-1:], (C, b)], h
+
+    def condition(self, goal: KernelGoal, s: Array) -> Conditioner:
+        """Return a preconditioner for the goal at utilities s."""
+        if s.size <= (FEW_SHARED_ITEMS if self.trail else FEW_ITEMS):
+            return _identity
+        if self.frozen is None or not self.frozen.serves(goal):
+            self.frozen = Frozen(Galerkin.of(goal.gram.span, goal.risk, goal.C, s), goal.C, goal.risk.h)
+        return self.frozen.condition
+
+
 class Ascent:
     """Newton steps on one set of items until the certificate is good enough; a start needs no true one."""
 
-    def __init__(self, goal: KernelGoal, b: Array, tol: float, *, is_start: bool = False) -> None:
-        self.goal, self.tol, self.is_start = goal, tol, is_start
-        self.condition: Conditioner | None = None
+    def __init__(self, goal: KernelGoal, b: Array, tol: float, memory: Memory | None = None) -> None:
+        self.goal, self.tol, self.memory = goal, tol, memory
+        self.is_start = memory is None
         self.at = goal.start(b)
         self.best_dual, self.coefficients = -np.inf, np.zeros(b.size)
         self.target, self.patience = np.inf, PATIENCE
@@ -222,16 +266,13 @@ class Ascent:
         h = max(smallest, h * float(np.clip(np.sqrt(0.8 * allowed / cost), 0.3, 0.8)))
         self.goal = goal.smoothed(h)
         self.at = self.goal.look(self.at.b, self.at.s)
-        self.condition = None
         return True
 
     def _step(self, primal: float) -> None:
         goal, at = self.goal, self.at
-        if self.condition is None:
-            few = self.is_start or at.b.size <= FEW_ITEMS
-            self.condition = _identity if few else Galerkin.of(goal.gram.span, goal.risk, goal.C, at.s)
-        enough = 0.6 * self.tol * primal if goal.risk.is_exact else 0.2 * self.tol * primal
-        x, Kx = direction(goal, at, self.condition, enough)
+        condition = _identity if self.memory is None else self.memory.condition(goal, at.s)
+        enough = (ENOUGH if goal.risk.is_exact else ENOUGH_SMOOTHED) * self.tol * primal
+        x, Kx = direction(goal, at, condition, enough)
         b, s = goal.descend(at, x, Kx)
         self.at = goal.start(b) if goal.exact and goal.gram.is_rounded else goal.look(b, s)
 
@@ -245,22 +286,25 @@ def newton_kernel(
     max_iter: int,
     say: Say,
     start: Array | None = None,
+    memory: Memory | None = None,
 ) -> Solution:
     """Minimise 1/2 b'Kb + C * risk(K b) over one coefficient per item; a warm start replaces the samples."""
     n = gram.n_items
-    b, h = (np.zeros(n), FIRST_H) if start is None else (start, SMALLEST_START_H)
+    memory = memory or Memory()
+    b, h = (np.zeros(n), FIRST_H) if start is None else (memory.begin(C, start), memory.h)
     for size in SIZES if start is None else ():
         if 2 * size > n:
             break
         sample = risk.sample(size, SEED)
         goal = KernelGoal(gram.corner(sample.items), sample.whole.smoothed(h), C)
-        coarse = Ascent(goal, b[sample.items], max(tol, 2e-2), is_start=True)
+        coarse = Ascent(goal, b[sample.items], max(tol, 2e-2))
         coarse.run(min(max_iter, 30), lambda _: None)
         b = np.zeros(n)
         b[sample.items], h = coarse.at.b, coarse.goal.risk.h
-    ascent = Ascent(KernelGoal(gram, risk.smoothed(h), C), b, tol)
+    ascent = Ascent(KernelGoal(gram, risk.smoothed(h), C), b, tol, memory)
     n_iter, status = ascent.run(max_iter, say)
     if gram.is_rounded:
         ascent.sharpen()
+    memory.keep(C, ascent.at.b, ascent.goal.risk.h)
     at, primal, none = ascent.at, ascent.goal.primal(ascent.at), np.zeros(0)
     return Solution(at.b, ascent.coefficients, none, primal, ascent.best_dual, max(1, n_iter), status, at.s)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ..gram import Gram
 from ..solution import Array
+from .kernel import Memory
 from .passes import LinearPairs, Look
 
 if TYPE_CHECKING:
@@ -53,12 +54,13 @@ class Trace(NamedTuple):
 
 @dataclass
 class Plan:
-    """The data of one risk and one map, laid out once; kernel matrices keep their Gram matrix only."""
+    """The data of one risk and one map, laid out once; or the Gram matrix of the items, and what its solves share."""
 
     data: LinearPairs | None
     gram: Gram | None = None
     draws: dict[int, Draw] = field(default_factory=dict)
     last: Trace | None = None
+    memory: Memory = field(default_factory=Memory)
 
     @classmethod
     def of(cls, risk: GroupedPairRisk, map_: Map, n_threads: int = 1) -> Plan:
