@@ -11,7 +11,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from widemargin import OrdinalSVM, RankingSVM
 from widemargin._core.comparisons import from_levels
 from widemargin._core.gram import STRIP, HalfGram, WholeGram, streamed_product
-from widemargin._core.kernels import RBF, Linear, Polynomial
+from widemargin._core.kernels import RBF, Linear, Polynomial, lowest_eigenvalue_ratio
 from widemargin._core.losses import HINGE, SQUARED_HINGE
 from widemargin._core.maps import ItemsMap, KernelMap
 from widemargin._core.newton import Plan, newton
@@ -193,6 +193,17 @@ def test_memory_of_a_kernel_fit_is_half_of_a_float32_matrix(dtype):
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 4 * n * n
+
+
+@pytest.mark.parametrize("lowest", [0.0, -1e-12, -1e-7, -1e-3, -2.0])
+def test_indefinite_matrices_are_seen(lowest):
+    """Eigenvalues that matter are told as they are; those that do not are not called worse than they are."""
+    Q = np.linalg.qr(np.random.default_rng(0).normal(size=(60, 60)))[0]
+    values = np.linspace(0.0, 1.0, 60)
+    values[0] = lowest
+    ratio = lowest_eigenvalue_ratio((Q * values) @ Q.T)
+    want = lowest / max(1.0, -lowest)
+    assert ratio == pytest.approx(want, rel=1e-6) if want < -1e-8 else -1e-8 <= ratio <= 1e-12
 
 
 def test_values_that_are_not_finite_are_named():

@@ -345,7 +345,7 @@ class PreferenceEstimator(BaseEstimator):
         X = self._check_items(self._without_qid(X), reset=False)
         if self._is_linear and X.shape[1] <= X.shape[0]:
             return maps.LinearMap(X).features()
-        self._check_memory(X.shape[0])
+        self._check_gram_memory(X.shape[0], BYTES_WHOLE)
         if self._is_precomputed and X.shape[0] != X.shape[1]:
             raise ValueError(
                 f"kernel='precomputed': X has shape {X.shape}; expected the square matrix of the training items, "
