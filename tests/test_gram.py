@@ -58,6 +58,14 @@ def test_half_gram_is_the_matrix(n, kernel):
     assert_allclose(half.corner(items).exact_product(v[items]), K[np.ix_(items, items)] @ v[items], atol=1e-13 * size)
 
 
+def test_half_gram_has_no_subnormal_numbers():
+    """exp(-90) and less is zero in float32: subnormal numbers would make products many times slower."""
+    half = HalfGram.of(RBF(10.0), np.random.default_rng(0).normal(size=(700, 6)))
+    values = np.abs(np.concatenate([strip.ravel() for strip in half.strips] + [half.columns(np.arange(9)).ravel()]))
+    assert np.any(values == 0.0)
+    assert values[values > 0.0].min() >= np.finfo(np.float32).smallest_normal
+
+
 def test_half_gram_holds_half():
     """Strips from the diagonal down: little more than half of the entries, in float32."""
     half = HalfGram.of(RBF(GAMMA), np.random.default_rng(0).normal(size=(5000, 3)))
@@ -173,6 +181,15 @@ def test_row_order_does_not_matter(cls):
     assert there.objective_ == pytest.approx(here.objective_, rel=1e-4)
     distance = (here.utility(X) - there.utility(X)) ** 2  # |f - g|^2 <= 8 gap P, and k(x, x) = 1
     assert distance.max() <= 8e-4 * here.objective_
+
+
+@pytest.mark.parametrize("scale", [1e-14, 1e-8, 1e8])
+def test_the_scale_of_kernel_values_does_not_matter(scale):
+    """A linear kernel over items of any scale, with C to match: float32 holds it, or is not used."""
+    X, y = curve(1600)
+    model = RankingSVM(C=1e-3 / scale**2, kernel=Linear(), loss="squared_hinge", tol=1e-4)
+    one = RankingSVM(C=1e-3, kernel="linear", loss="squared_hinge", tol=1e-4).fit(X, y)
+    assert model.fit(X * scale, y).objective_ * scale**2 == pytest.approx(one.objective_, rel=2e-4)
 
 
 def test_fits_repeat_exactly():

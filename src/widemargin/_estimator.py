@@ -34,7 +34,7 @@ EXPLICIT_PAIRS_RESCUE = 1_000_000  # the same where Newton did not reach the gap
 FINE, STEEP = 1e-7, 100.0
 ROUNDED_ITEMS = 1500  # items above which Newton works on float32 kernel values (its certificates never do)
 ROUNDED_TOL = 1e-6  # gap down to which those lead
-ROUNDED_VALUES = 1e30  # largest kernel value that is safe in float32
+ROUNDED_VALUES = (1e-20, 1e30)  # largest kernel values that are safe in float32
 GRAM_ITEMS = 5000  # items up to which a linear model with more features than that goes through its Gram matrix
 INDEFINITE = -1e-8  # smallest eigenvalue, as a share of the largest, that a kernel matrix may have
 
@@ -161,7 +161,8 @@ class PreferenceEstimator(BaseEstimator):
         """Whether Newton may take its directions from float32 kernel values."""
         if self._kernel is None or not self._kernel.is_psd or X.shape[0] <= ROUNDED_ITEMS or self.tol < ROUNDED_TOL:
             return False
-        return float(np.max(self._kernel.diag(X))) < ROUNDED_VALUES
+        low, high = ROUNDED_VALUES
+        return low < float(np.max(self._kernel.diag(X))) < high
 
     def _make_gram(self, X):
         """Return the kernel matrix of the items; says what it needs before it is allocated."""
