@@ -6,7 +6,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test check bench clean
+.PHONY: demo test check bench reproduce docs release-check clean
 
 $(STAMP): pyproject.toml meson.build src/widemargin/_core/meson.build
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -22,6 +22,18 @@ test: check
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks --quick
+
+docs: $(STAMP)
+	$(BIN)/python -m pip install --quiet --no-build-isolation --editable ".[docs]"
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
+
+release-check:
+	$(PYTHON) scripts/check_release.py
+
+reproduce: $(STAMP)
+	$(BIN)/python -m pip install --quiet --no-build-isolation --editable ".[experiments]"
+	$(BIN)/python -m experiments
 
 check: $(STAMP)
 	$(BIN)/ruff check .

@@ -7,7 +7,8 @@ from sklearn.base import BaseEstimator
 
 import generators
 import widemargin
-from widemargin import Pairs
+from widemargin import ComparisonSVM, OrdinalSVM, Pairs
+from widemargin.calibration import CalibratedComparison, CalibratedOrdinal
 from widemargin.kernels import RBF, Linear, Polynomial
 
 NAMES = sorted(
@@ -65,11 +66,22 @@ def fitted(name, kernel="linear", **parameters):
     return fit(model, data, data.X @ data.X.T), data.new @ data.X.T
 
 
+@cache
+def calibrated(name):
+    """Return a model with probabilities and rows to score."""
+    data = data_of(name)
+    wrapper = CalibratedComparison if name == "ComparisonSVM" else CalibratedOrdinal
+    base = ComparisonSVM(kernel="rbf") if name == "ComparisonSVM" else OrdinalSVM(kernel="rbf")
+    return fit(wrapper(base, cv=3), data), data.new
+
+
 def answers(model, rows):
     """Return everything that a model says about rows, by method; pairs are each row against the next."""
     paired = np.column_stack([np.arange(len(rows)), np.roll(np.arange(len(rows)), -1)])
-    X = Pairs(rows, paired) if hasattr(model, "tie_width_") else rows
-    said = {"utility": model.utility(rows), "predict": model.predict(X)}
-    if hasattr(model, "decision_function"):
-        said["decision_function"] = model.decision_function(X)
+    inner = getattr(model, "estimator_", model)
+    X = Pairs(rows, paired) if hasattr(inner, "tie_width_") else rows
+    said = {"utility": inner.utility(rows), "predict": model.predict(X)}
+    for method in ("decision_function", "predict_proba"):
+        if hasattr(model, method):
+            said[method] = getattr(model, method)(X)
     return said

@@ -25,7 +25,7 @@ def discordant_pairs(y, u):
 
 def test_every_generator_is_tested_here():
     """A new generator joins the lists above, or this fails."""
-    assert sorted(f.__name__ for f in [*RANDOM, make_xor]) == datasets.__all__
+    assert sorted(f.__name__ for f in [*RANDOM, make_xor]) == [n for n in datasets.__all__ if n.startswith("make_")]
 
 
 @pytest.mark.parametrize("make", RANDOM)

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 import widemargin
+from widemargin.cli.app import app
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "guide").glob("*.md"))]
 MODULES = sorted(
     info.name
     for info in pkgutil.walk_packages(widemargin.__path__, "widemargin.")
@@ -97,3 +98,25 @@ def test_links_between_pages_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
         if not re.match(r"\w+:", target):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+@pytest.mark.parametrize("name", [m for m in MODULES if ".cli" not in m and m.count(".") == 1])
+def test_public_names_of_modules_are_in_the_reference(name):
+    """Every public class and function of a module is on the page of the API."""
+    module = importlib.import_module(name)
+    reference = (ROOT / "docs" / "api.md").read_text()
+    names = getattr(module, "__all__", None) or [
+        n
+        for n, thing in vars(module).items()
+        if not n.startswith("_") and getattr(thing, "__module__", "").startswith(name) and callable(thing)
+    ]
+    missing = [n for n in names if not re.search(rf"^   {n}$", reference, re.MULTILINE)]
+    assert not missing
+
+
+def test_every_command_is_on_the_page_of_the_command_line():
+    """A command that no page names does not exist for a reader."""
+    page = (ROOT / "docs" / "command_line.md").read_text()
+    commands = [c.name or c.callback.__name__ for c in app.registered_commands]
+    assert commands
+    assert all(f"| `{command}` |" in page for command in commands)

@@ -127,6 +127,7 @@ def damaged(text, line, new):
         (11, "nan # threshold b", "line 11: got 'nan'"),
         (12, "1 1:0.5 3:-2 3:1 #", "line 12: got '3:1'"),
         (12, "1 1:0.5 x:-2 #", "line 12: got 'x:-2'"),
+        (12, "1 1:0.5 3:1_0 #", "line 12: got '1_0'"),
         (12, "1 1:0.5 3:inf #", "line 12: got 'inf'"),
         (12, "1 1:0.5 3 #", "line 12: got ''"),
         (12, "#", "line 12: got ''"),

@@ -3,11 +3,13 @@
 import tracemalloc
 
 import cvxpy as cp
+import joblib
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 
+from widemargin import OrdinalSVM, RankingSVM
 from widemargin._core.comparisons import from_levels
 from widemargin._core.losses import HINGE, SQUARED_HINGE
 from widemargin._core.maps import KernelMap, LinearMap
@@ -120,6 +122,18 @@ def test_fits_are_deterministic_and_threads_change_nothing():
     one, two = (newton(risk_of(y, q, SQUARED_HINGE), LinearMap(X), 1e-3, n_threads=k) for k in (1, 2))
     assert one.objective == two.objective
     assert one.dual == two.dual
+
+
+def test_n_jobs_does_not_change_the_model():
+    """Estimators pass n_jobs on, joblib's context included, and learn the same to the last bit."""
+    X, y, q = contiguous(*graded(24_000, 6, 400, dtype=np.float32))
+    one, two, every = (RankingSVM(C=1e-3, n_jobs=k).fit(X, y, qid=q).coef_ for k in (1, 2, -1))
+    with joblib.parallel_config(n_jobs=2):
+        told = RankingSVM(C=1e-3).fit(X, y, qid=q).coef_
+    for other in (two, every, told):
+        assert np.array_equal(one, other)
+    ordinal = [OrdinalSVM(C=1e-6, n_jobs=k).fit(X, y).coef_ for k in (None, 2)]
+    assert np.array_equal(*ordinal)
 
 
 @pytest.mark.parametrize("loss", LOSSES)

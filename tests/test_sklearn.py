@@ -123,7 +123,11 @@ def discovered():
     """Return one estimator of each public class that takes an ordinary X, and one with a kernel where it is quick."""
     found = [getattr(widemargin, name) for name in widemargin.__all__]
     classes = [cls for cls in found if isinstance(cls, type) and issubclass(cls, BaseEstimator)]
-    ordinary = [cls() for cls in classes if cls not in (ComparisonSVM, OnItems)]
+    ordinary = [
+        cls(Cs=[1.0], cv=2) if cls.__name__.endswith("CV") else cls()
+        for cls in classes
+        if not issubclass(cls, (ComparisonSVM, OnItems))
+    ]
     return [
         *ordinary,
         MarginClassifier(kernel="rbf", gamma=0.5),

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from .choice import TopRankSVM
     from .classification import MarginClassifier
     from .comparison import ComparisonSVM
+    from .cross_validation import ComparisonSVMCV, OrdinalSVMCV, RankingSVMCV
     from .exceptions import CollapseWarning, ConeWarning, DisconnectedWarning, NoComparisonsError
     from .items import OnItems
     from .ordinal import OrdinalSVM
@@ -23,6 +24,7 @@ __version__ = "0.1.0"
 __all__ = [
     "CollapseWarning",
     "ComparisonSVM",
+    "ComparisonSVMCV",
     "ConeWarning",
     "DisconnectedWarning",
     "MarginClassifier",
@@ -30,8 +32,10 @@ __all__ = [
     "NoComparisonsError",
     "OnItems",
     "OrdinalSVM",
+    "OrdinalSVMCV",
     "Pairs",
     "RankingSVM",
+    "RankingSVMCV",
     "RankingVectorMachine",
     "TopRankSVM",
 ]
@@ -40,6 +44,7 @@ _HOME = {
     "choice": ("TopRankSVM",),
     "classification": ("MarginClassifier",),
     "comparison": ("ComparisonSVM",),
+    "cross_validation": ("ComparisonSVMCV", "OrdinalSVMCV", "RankingSVMCV"),
     "exceptions": ("CollapseWarning", "ConeWarning", "DisconnectedWarning", "NoComparisonsError"),
     "items": ("OnItems",),
     "ordinal": ("OrdinalSVM",),

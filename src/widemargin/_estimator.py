@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import warnings
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import replace
 from numbers import Integral, Real
 
 import numpy as np
+from joblib import effective_n_jobs
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import assert_all_finite, check_is_fitted, validate_data
+from threadpoolctl import threadpool_limits
 
 from . import _core
 from ._core import kernels, maps
 from ._core.gram import BYTES_HALF, BYTES_WHOLE
 from ._core.losses import HINGE, SQUARED_HINGE
 from ._core.solution import Status, relative_gap
+from ._memory import check_memory, most_memory
 from ._queries import query_codes
 from .exceptions import CollapseWarning
 
@@ -40,7 +44,10 @@ INDEFINITE = -1e-8  # smallest eigenvalue, as a share of the largest, that a ker
 
 
 class PreferenceEstimator(BaseEstimator):
-    """What all estimators share. Subclasses build comparisons and call `_solve_rows` or `_solve_levels`."""
+    """What all estimators share. A fit is two steps: `_learn(_pose(data))`, of which only the second depends on C.
+
+    `_pose` checks everything, sets what the data determine and returns a `Task`; `_learn` solves it and sets the rest.
+    """
 
     # --- parameters ---------------------------------------------------------------------------------------------
 
@@ -116,13 +123,17 @@ class PreferenceEstimator(BaseEstimator):
             raise ValueError(
                 f"y holds strings such as {str(np.asarray(y).flat[0])!r}; expected numbers, larger = preferred."
             )
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], **check_y)
+        X, y = validate_data(
+            self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False, **check_y
+        )
+        check_finite(X, type(self).__name__, effective_n_jobs(self.get_params(deep=False).get("n_jobs")))
         if self._is_precomputed:
             self._check_items(X, reset=True)
         weight, group = check_weight(sample_weight, X.shape[0]), query_codes(qid, X.shape[0])
         kept = np.flatnonzero(weight > 0)
-        if kept.size < weight.size:
-            X = X[np.ix_(kept, kept)] if self._is_precomputed else X[kept]
+        if kept.size == weight.size:
+            return X, y, weight, group, kept
+        X = X[np.ix_(kept, kept)] if self._is_precomputed else X[kept]
         return X, y[kept], weight[kept], group[kept], kept
 
     # --- map and solver -----------------------------------------------------------------------------------------
@@ -136,19 +147,19 @@ class PreferenceEstimator(BaseEstimator):
         if self._is_linear:
             return maps.LinearMap(X)
         if self.n_components is not None:
-            return self._make_low_rank(X)
+            return self._convex(self._make_low_rank(X))
         if implicit and self._may_round(X):
             self._check_gram_memory(X.shape[0], BYTES_HALF)
             return maps.ItemsMap(self._kernel, X)
-        return maps.KernelMap(self._make_gram(X))
+        return self._convex(maps.KernelMap(self._make_gram(X)))
 
     def _make_low_rank(self, X):
         """Return the map of a low-rank kernel; says what it leaves out."""
         if self._kernel is None:
             raise ValueError("n_components chooses landmark items; a precomputed kernel has none. Pass None.")
         rank = min(self.n_components, X.shape[0])
-        need = BYTES_WHOLE * X.shape[0] * rank
-        self._check_memory(f"a kernel of rank {rank} over {X.shape[0]} items", need, "a smaller n_components")
+        what, need = f"a kernel of rank {rank} over {X.shape[0]} items", BYTES_WHOLE * X.shape[0] * rank
+        check_memory(what, need, self.memory_limit, "a smaller n_components")
         map_ = maps.LowRankMap.from_kernel(self._kernel, X, rank)
         if self.verbose:
             sys.stderr.write(
@@ -181,10 +192,10 @@ class PreferenceEstimator(BaseEstimator):
         kernel = self._kernel_template()
         self._kernel = None if kernel is None else kernel.resolve(X)
 
-    def _check_convex(self, map_):
+    def _convex(self, map_):
         """Refuse an indefinite kernel matrix: the 2-norm problem is then not convex and no bound exists."""
-        if self._is_linear or (self._kernel is not None and self._kernel.is_psd):
-            return
+        if self._kernel is not None and self._kernel.is_psd:
+            return map_
         ratio = kernels.lowest_eigenvalue_ratio(map_.kernel_block())
         if ratio < INDEFINITE:
             raise ValueError(
@@ -192,72 +203,74 @@ class PreferenceEstimator(BaseEstimator):
                 f"{INDEFINITE:.0e}: the problem is not convex. Use a positive semi-definite kernel, or "
                 "RankingVectorMachine, which takes any."
             )
+        return map_
 
     def _check_gram_memory(self, n, bytes_per_entry):
         """Say what an exact kernel needs before allocating it, and a rank that would fit."""
-        rank = max(1, int(min(1000, self._most_memory() / (BYTES_WHOLE * n))))
-        self._check_memory(
-            f"an exact kernel over {n} items",
-            bytes_per_entry * n * n,
-            "the features with n_components=1000" if self._is_precomputed else f"n_components={rank}",
-        )
-
-    def _check_memory(self, what, need, instead):
-        """Refuse what needs more memory than there may be."""
-        limit = self._most_memory()
-        if need > limit:
-            raise MemoryError(
-                f"{what} needs {need / 1e9:.3g} GB and the limit is {limit / 1e9:.3g} GB; "
-                f"use {instead} for a low-rank kernel, kernel='linear', or raise memory_limit."
-            )
-
-    def _most_memory(self):
-        return self.memory_limit or 0.8 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        rank = max(1, int(min(1000, most_memory(self.memory_limit) / (BYTES_WHOLE * n))))
+        instead = "the features with n_components=1000" if self._is_precomputed else f"n_components={rank}"
+        check_memory(f"an exact kernel over {n} items", bytes_per_entry * n * n, self.memory_limit, instead)
 
     def _scaled_C(self, total_weight):
         return self.C / total_weight if self.C_scale == "mean" and total_weight > 0 else self.C
 
-    def _solve_rows(self, rows, map_, loss):
-        """Solve explicit rows."""
-        self._check_convex(map_)
+    def _solve_rows(self, task, rows, part=0):
+        """Solve explicit rows, the given part of the task."""
         C = self._scaled_C(float(rows.weight.sum()))
-        return self._interior_point(rows, map_, C, loss)
+        return task.answer(C, self.tol, lambda: self._interior_point(rows, task.map_, C), part)
 
-    def _solve_levels(self, levels, map_, loss, *, exact_pairs=EXPLICIT_PAIRS):
+    def _solve_levels(self, task, *, exact_pairs=EXPLICIT_PAIRS):
         """Solve all pairs of levels: written out where they are few, hard or must be exact; else implicit."""
-        self._check_convex(map_)
+        levels, map_ = task.comparisons, task.map_
         C = self._scaled_C(levels.total_weight)
         hard_kernel = map_.is_gram and (self.tol < FINE or C * np.mean(map_.diag()) > STEEP)
         limit = max(exact_pairs, EXPLICIT_PAIRS_FINE) if hard_kernel else exact_pairs
-        if np.isinf(C) or levels.n_pairs <= limit:
-            return self._interior_point(levels.rows(), map_, C, loss)
-        risk = _core.risks.GroupedPairRisk(levels, loss)
-        if self._is_linear and 2 * map_.n_features > map_.n_items and map_.n_items <= GRAM_ITEMS:
-            name, solution = self._newton(risk, maps.KernelMap(map_.gram()), C)
-            solution = replace(solution, weights=map_.adjoint_exact(solution.weights))
-        else:
-            name, solution = self._newton(risk, map_, C)
-        if map_.is_rounded and solution.status is Status.STALLED and self._fits_whole(map_):
-            name, solution = self._newton(risk, map_.exact(), C, start=solution.weights)
-        out_of_reach = levels.n_pairs > EXPLICIT_PAIRS_RESCUE or (map_.is_gram and not self._fits_whole(map_))
+        is_explicit = np.isinf(C) or levels.n_pairs <= limit
+        return task.answer(C, self.tol, lambda: self._solve_pairs(task, C, is_explicit=is_explicit))
+
+    def _solve_pairs(self, task, C, *, is_explicit):
+        """Solve pairs written out, or implicit ones; those are written out after all where Newton failed."""
+        map_ = task.map_
+        if is_explicit:
+            return self._interior_point(task.rows, map_, C)
+        name, solution = self._newton(task, C)
+        is_whole = not map_.is_gram or BYTES_WHOLE * map_.n_items**2 <= most_memory(self.memory_limit)
+        if map_.is_rounded and solution.status is Status.STALLED and is_whole:
+            task.plan = self._plan(task, map_.exact())
+            name, solution = self._newton(task, C)
+        out_of_reach = task.comparisons.n_pairs > EXPLICIT_PAIRS_RESCUE or not is_whole
         if solution.status is Status.CONVERGED or out_of_reach:
             return name, solution
-        rescue = self._interior_point(levels.rows(), map_, C, loss)
+        rescue = self._interior_point(task.rows, task.map_, C)
         return min((name, solution), rescue, key=lambda found: found[1].gap)
 
-    def _interior_point(self, rows, map_, C, loss):
+    def _interior_point(self, rows, map_, C):
         if map_.is_gram:
             self._check_gram_memory(map_.n_items, BYTES_WHOLE)
         return "interior_point", _core.interior_point.interior_point(
-            rows, map_, C, loss, tol=self.tol, max_iter=self.max_iter, report=self._progress()
+            rows, map_, C, LOSSES[self.loss], tol=self.tol, max_iter=self.max_iter, report=self._progress()
         )
 
-    def _fits_whole(self, map_):
-        return BYTES_WHOLE * map_.n_items**2 <= self._most_memory()
+    def _newton(self, task, C):
+        """Solve implicit pairs, from where the task's last solve ended."""
+        if task.plan is None:
+            task.plan = self._plan(task, task.map_)
+        risk, map_, plan = task.plan
+        how = {"tol": self.tol, "max_iter": self.max_iter, "verbose": bool(self.verbose)}
+        n_threads = effective_n_jobs(self.n_jobs)
+        alone = threadpool_limits(limits=1, user_api="blas") if n_threads > 1 else nullcontext()
+        with alone:  # threads take blocks: BLAS must not bring its own
+            solution = _core.newton.newton(risk, map_, C, start=task.start, plan=plan, **how)
+        task.start = solution.weights
+        by_items = map_ is not task.map_
+        return "newton", replace(solution, weights=task.map_.adjoint_exact(task.start)) if by_items else solution
 
-    def _newton(self, risk, map_, C, start=None):
-        how = {"tol": self.tol, "max_iter": self.max_iter, "verbose": bool(self.verbose), "start": start}
-        return "newton", _core.newton.newton(risk, map_, C, **how)
+    def _plan(self, task, map_):
+        """Return the risk, the map that Newton sees (coefficients of items for wide X) and the layout of the data."""
+        if self._is_linear and 2 * map_.n_features > map_.n_items and map_.n_items <= GRAM_ITEMS:
+            map_ = maps.KernelMap(map_.gram())
+        risk = _core.risks.GroupedPairRisk(task.comparisons, LOSSES[self.loss])
+        return risk, map_, _core.newton.Plan.of(risk, map_, effective_n_jobs(self.n_jobs))
 
     def _progress(self):
         """Return what a solver calls with (iteration, gap), or None."""
@@ -283,10 +296,11 @@ class PreferenceEstimator(BaseEstimator):
         text = worst.status.value.format(gap=worst.gap, tol=self.tol, max_iter=self.max_iter, bound=1e-9)
         if worst.status is Status.INFEASIBLE:
             raise ValueError(f"C=inf: {text}")
-        warnings.warn(f"{type(self).__name__}: {text}", ConvergenceWarning, stacklevel=3)
+        warnings.warn(f"{type(self).__name__}: {text}", ConvergenceWarning, stacklevel=4)
 
-    def _keep_model(self, X, map_, solutions, kept):
+    def _keep_model(self, task, solutions):
         """Set coef_ (linear) or dual_coef_ over the support items, for one solution or one per column."""
+        X, map_, kept = task.X, task.map_, task.kept
         single = len(solutions) == 1
         weights = np.column_stack([s.weights for s in solutions])
         if self._is_linear:
@@ -316,7 +330,7 @@ class PreferenceEstimator(BaseEstimator):
         warnings.warn(
             f"{type(self).__name__}: the optimum is u = 0: every item has the same utility. {advice}",
             CollapseWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
     def utility(self, X):
@@ -366,7 +380,8 @@ class PreferenceEstimator(BaseEstimator):
         if not isinstance(qid, str):
             return X, qid
         if qid not in getattr(X, "columns", ()):
-            raise ValueError(f"qid={qid!r} names a column, but X has no such column; pass the ids as an array.")
+            has = f"it has {', '.join(map(repr, X.columns))}" if hasattr(X, "columns") else "it is no data frame"
+            raise ValueError(f"qid={qid!r} names a column, but X has no such column: {has}. Pass the ids as an array.")
         return drop_column(X, qid), np.asarray(X[qid])
 
 
@@ -385,6 +400,22 @@ def _holds_strings(y):
 def drop_column(frame, name):
     """Return a pandas or polars frame without one column."""
     return frame.drop(columns=name) if hasattr(frame, "iloc") else frame.drop(name)
+
+
+def check_finite(X, estimator_name, n_threads=1):
+    """Refuse nan and infinity; products of X with itself tell of most data that there is none, in half the time."""
+    values = X.data if sparse.issparse(X) else X
+    if values.flags.c_contiguous or values.flags.f_contiguous:
+        flat = values.ravel(order="K")
+        with np.errstate(over="ignore"), ThreadPoolExecutor(n_threads) as threads:
+            if np.isfinite(sum(threads.map(_square, np.array_split(flat, n_threads)))):
+                return
+    assert_all_finite(X, estimator_name=estimator_name, input_name="X")
+
+
+def _square(part):
+    with np.errstate(over="ignore", invalid="ignore"):  # a thread does not inherit it
+        return part @ part
 
 
 def check_weight(sample_weight, n):

@@ -20,7 +20,48 @@ def query_codes(qid, n_rows):
         raise ValueError("qid has missing values (None, nan, NaT), expected an id in every row; fill or drop them.")
     if ids.dtype == object:
         return _object_codes(ids)
-    return np.unique(ids, return_inverse=True)[1].astype(np.int64)
+    return dense_codes(ids)
+
+
+def dense_codes(values):
+    """Return the place of each value among the distinct ones, from 0; sorted values and small integers are quick."""
+    if values.size == 0:
+        return np.zeros(0, dtype=np.int64)
+    if np.all(values[1:] >= values[:-1]):
+        return np.concatenate([[0], np.cumsum(values[1:] != values[:-1])])
+    low, high = values.min(), values.max()
+    if values.dtype.kind in "iuf" and 0 <= float(high) - float(low) <= 4 * values.size:
+        offset = (values - low).astype(np.int64)
+        if values.dtype.kind != "f" or np.array_equal(offset + low, values):
+            return (np.cumsum(np.bincount(offset) > 0) - 1)[offset]
+    return np.unique(values, return_inverse=True)[1].astype(np.int64)
+
+
+def qid_from_group_sizes(sizes):
+    """Return the query of each row from the sizes of consecutive queries, which is how LightGBM is told of them.
+
+    Parameters
+    ----------
+    sizes : array-like of int
+        Number of rows of the first query, of the second, ...
+
+    Returns
+    -------
+    ndarray of int of shape (sum of sizes,)
+        0 for the rows of the first query, 1 for those of the second, ...
+
+    Examples
+    --------
+    >>> from widemargin.model_selection import qid_from_group_sizes
+    >>> qid_from_group_sizes([2, 3])
+    array([0, 0, 1, 1, 1])
+    """
+    sizes = np.asarray(sizes)
+    if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or np.any(sizes < 0):
+        raise ValueError(
+            f"sizes={sizes!r} is not understood; expected a list of row counts, one per query, such as [10, 7, 12]."
+        )
+    return np.repeat(np.arange(sizes.size), sizes)
 
 
 def _object_codes(ids):

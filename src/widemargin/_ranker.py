@@ -9,7 +9,7 @@ from sklearn.base import RegressorMixin
 
 from ._core import rules
 from ._estimator import PreferenceEstimator
-from ._queries import query_codes
+from ._queries import dense_codes, query_codes
 from .exceptions import NoComparisonsError
 from .metrics import concordance
 
@@ -25,16 +25,16 @@ class Ranker(RegressorMixin, PreferenceEstimator):
         self._qid_column = qid if isinstance(qid, str) else None
         X, qid = self._split_qid(X, qid)
         X, y, weight, group, kept = self._check_samples(X, y, sample_weight, qid, y_numeric=True)
-        self._n_queries = int(np.unique(group).size)
+        self._n_queries = int(np.count_nonzero(np.bincount(group)))
         return X, np.asarray(y, dtype=float), group, weight, kept
 
     def _check_graded(self, X, y, qid, sample_weight):
         """Return items, dense grades, query codes, weights and kept positions; there is something to compare."""
         X, y, group, weight, kept = self._check_queries(X, y, qid, sample_weight)
-        codes = np.unique(y, return_inverse=True)[1].astype(np.int64)
-        order = np.lexsort((codes, group))
-        same_query = group[order][1:] == group[order][:-1]
-        if not np.any(same_query & (codes[order][1:] != codes[order][:-1])):
+        codes = dense_codes(y)
+        one_of = np.empty(group.max() + 1, dtype=np.int64)
+        one_of[group] = codes
+        if np.array_equal(one_of[group], codes):
             raise NoComparisonsError(_nothing_to_compare(y, self._n_queries))
         return X, codes, group, weight, kept
 

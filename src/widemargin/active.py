@@ -14,21 +14,31 @@ factor 1 / (1 + I(d) x'Sx), so the best next pair has the largest I(d) x'Sx: in 
 from __future__ import annotations
 
 import numpy as np
-from scipy import linalg
+from scipy import linalg, sparse
 from sklearn.utils import check_random_state
 
 from ._core.links import CumulativeLogit
-from ._estimator import check_number
+from ._estimator import check_number, check_weight
 from ._unwrap import unwrap
 from .pairs import Pairs
 
 __all__ = ["suggest_pairs"]
 
+BLOCK = 4096  # pairs whose differences are written out at a time
 LARGEST_C = 1e6  # prior variance, as a multiple of 1 / mean squared feature length: hard margins have none
 
 
 def suggest_pairs(
-    model, items, n=1, *, asked=None, repeat=False, candidates=None, max_candidates=200_000, random_state=None
+    model,
+    items,
+    n=1,
+    *,
+    asked=None,
+    sample_weight=None,
+    repeat=False,
+    candidates=None,
+    max_candidates=200_000,
+    random_state=None,
 ):
     """Return the pairs of items whose comparison would tell most.
 
@@ -43,6 +53,8 @@ def suggest_pairs(
         Number of pairs to ask at once. They are chosen together: two that would teach the same are not both taken.
     asked : Pairs or array-like of int of shape (n_asked, 2), default=None
         Pairs that have been answered, as positions in `items`. What they taught counts as known.
+    sample_weight : array-like of shape (n_asked,), default=None
+        How often each pair of `asked` was answered; None: once.
     repeat : bool, default=False
         Whether a pair in `asked` may be asked again. Within the `n` pairs none is repeated.
     candidates : array-like of int of shape (n_candidates, 2), default=None
@@ -82,7 +94,10 @@ def suggest_pairs(
     estimator, seen = unwrap(model, Pairs(items, np.zeros((0, 2), dtype=np.int64)))
     features, u = estimator._kernel_factor(seen.items), estimator.utility(seen.items)  # noqa: SLF001
     link = _link(model, estimator)
-    L = _posterior_factor(features, u, answered, link, estimator.C)
+    weight = check_weight(sample_weight, len(answered)) if len(answered) else np.ones(0)
+    C = estimator.C_ if hasattr(estimator, "C_") else estimator.C  # chosen by cross-validation, or given
+    C = C / max(weight.sum(), 1.0) if estimator.C_scale == "mean" else C
+    L = _posterior_factor(features, u, answered, weight, link, C)
     information = link.information(u[pairs[:, 0]] - u[pairs[:, 1]])
     return pairs[_greedy(L, pairs, information, min(n, len(pairs)))]
 
@@ -90,7 +105,8 @@ def suggest_pairs(
 def _greedy(L, pairs, information, n):
     """Return n candidates, each the most informative when those before it are as good as answered."""
     chosen, free = [], np.ones(len(pairs), dtype=bool)
-    variance = np.sum((L[pairs[:, 0]] - L[pairs[:, 1]]) ** 2, axis=1)
+    blocks = (pairs[i : i + BLOCK] for i in range(0, len(pairs), BLOCK))
+    variance = np.concatenate([np.sum((L[b[:, 0]] - L[b[:, 1]]) ** 2, axis=1) for b in blocks])
     for _ in range(n):
         gain = np.where(free, information * variance, -1.0)
         best = int(np.argmax(gain))
@@ -106,12 +122,15 @@ def _greedy(L, pairs, information, n):
     return chosen
 
 
-def _posterior_factor(F, u, answered, link, C):
+def _posterior_factor(F, u, answered, weight, link, C):
     """Return L with L L' the covariance of the items' utilities given what was answered."""
     variance = min(C, LARGEST_C / max(float(np.mean(np.sum(F**2, axis=1))), 1e-300))
-    x = F[answered[:, 0]] - F[answered[:, 1]]
-    weight = link.information(u[answered[:, 0]] - u[answered[:, 1]])
-    precision = np.eye(F.shape[1]) / variance + (x * weight[:, None]).T @ x
+    first, second = answered.T
+    told = weight * link.information(u[first] - u[second])
+    ends = np.concatenate([first, second]), np.concatenate([second, first])
+    laplacian = sparse.coo_array((np.tile(-told, 2), ends), shape=(len(F), len(F))).tocsr()
+    laplacian = laplacian - sparse.diags_array(laplacian.sum(axis=0))
+    precision = np.eye(F.shape[1]) / variance + F.T @ (laplacian @ F)
     root = linalg.cholesky(precision, lower=True)
     return linalg.solve_triangular(root, F.T, lower=True).T
 

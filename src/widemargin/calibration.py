@@ -1,21 +1,22 @@
 """Probabilities of win, tie and loss, and of ordered labels, from utilities on held-out data.
 
-The estimators learn a utility and a rule, no probabilities. The wrappers here fit the estimator on each fold, take the
-utilities of what was left out, and fit a logistic curve with cuts to what happened there; the final estimator is
-fitted on all data. So probabilities are monotone in the final model's utility, whose decisions do not change.
+The estimators learn a utility and a rule, no probabilities. The wrappers here fit the estimator on all data and on each
+fold, take the utilities of what a fold left out in units of the final model, and fit a logistic curve with cuts to what
+happened there. So probabilities are monotone in the final model's utility.
 """
 
 from __future__ import annotations
 
 import warnings
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ._core.links import fit_cumulative_logit, smoothed_targets
 from ._estimator import check_weight
@@ -26,7 +27,7 @@ from .pairs import as_pairs
 __all__ = ["CalibratedComparison", "CalibratedOrdinal"]
 
 
-class _Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class _Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC):
     """What both wrappers share: utilities out of fold, the fit of the link, the attributes."""
 
     def __init__(self, estimator, *, cv=5):
@@ -47,7 +48,7 @@ class _Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _fit_link(self, X, y, codes, sample_weight, cv, *, symmetric):
         """Fit the curve to utilities out of fold."""
         weight = check_weight(sample_weight, codes.size)
-        s, tested = self._out_of_fold(X, y, sample_weight, cv)
+        s, tested = self._out_of_fold(X, y, sample_weight, weight, cv, symmetric=symmetric)
         present, level = np.unique(codes[tested], return_inverse=True)
         if symmetric:  # win and loss are two ends of one thing: one of them is enough to know of both
             present = np.array([0, 1, 2] if np.any(codes[tested] == 1) else [0, 2])
@@ -62,17 +63,21 @@ class _Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 stacklevel=3,
             )
 
-    def _out_of_fold(self, X, y, sample_weight, cv):
-        """Return the utilities of the rows that were left out of a fit, and their positions."""
+    def _out_of_fold(self, X, y, sample_weight, weight, cv, *, symmetric):
+        """Return utilities of rows that were left out of a fit, in units of the final model, and their positions."""
         pairwise = get_tags(self.estimator).input_tags.pairwise
+        final = self._utility(self.estimator_, X)
         s, rows = [], []
         for train, test in cv.split(X, y):
+            columns = train if pairwise else None
+            seen = _take(X, train, columns)
             model = clone(self.estimator).fit(
-                _take(X, train, train if pairwise else None),
+                seen,
                 None if y is None else _take(y, train),
-                **_weights(None if sample_weight is None else np.asarray(sample_weight)[train]),
+                **_weights(None if sample_weight is None else weight[train]),
             )
-            s.append(self._utility(model, _take(X, test, train if pairwise else None)))
+            units = _units(self._utility(model, seen), final[train], weight[train], symmetric=symmetric)
+            s.append(units(self._utility(model, _take(X, test, columns))))
             rows.append(test)
         return np.concatenate(s), np.concatenate(rows)
 
@@ -92,7 +97,8 @@ class _Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples,)
         """
-        return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+        best = np.argmax(self.predict_proba(X), axis=1)
+        return self.classes_[best]
 
     def __sklearn_tags__(self):
         tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
@@ -288,8 +294,8 @@ class CalibratedOrdinal(_Calibrated):
         -------
         self
         """
-        labels = np.asarray(y)
-        X = X if hasattr(X, "shape") else np.asarray(X)
+        labels = column_or_1d(np.asarray(y), warn=True)
+        X = X.tocsr() if sparse.issparse(X) else X if hasattr(X, "shape") else np.asarray(X)
         cv = StratifiedKFold(self.cv) if isinstance(self.cv, int) else check_cv(self.cv, labels, classifier=True)
         self._fit_estimator(X, y, sample_weight)
         self.classes_ = self.estimator_.classes_
@@ -329,6 +335,18 @@ class CalibratedOrdinal(_Calibrated):
         ndarray of shape (n_samples, n_classes)
         """
         return self._probabilities(self.utility(X))
+
+
+def _units(u, final, weight, *, symmetric):
+    """Return the change of units, labels unseen, that gives u the spread of the final model's utilities of those rows.
+
+    A model of fewer rows is regularised more, relatively: its utilities are a little smaller, and a curve fitted to
+    them would be too steep for the final model. Differences of pairs are scaled only; a utility also has an offset.
+    """
+    centre, target = (0.0, 0.0) if symmetric else (np.average(v, weights=weight) for v in (u, final))
+    spread, wanted = (np.sqrt(np.average((v - c) ** 2, weights=weight)) for v, c in ((u, centre), (final, target)))
+    scale = wanted / spread if spread > 0 and wanted > 0 else 1.0
+    return lambda v: target + scale * (v - centre)
 
 
 def _weights(sample_weight):

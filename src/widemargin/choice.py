@@ -8,6 +8,7 @@ from ._core import comparisons, rules
 from ._estimator import check_choice
 from ._queries import query_codes
 from ._ranker import Ranker
+from ._task import Task
 from .exceptions import NoComparisonsError
 from .metrics import top1_risk
 
@@ -113,15 +114,20 @@ class TopRankSVM(Ranker):
         -------
         self
         """
+        return self._learn(self._pose(X, y, qid=qid, sample_weight=sample_weight))
+
+    def _pose(self, X, y, *, qid=None, sample_weight=None):
         self._check_parameters()
-        loss = self._check_loss(("hinge", "squared_hinge"))
+        self._check_loss(("hinge", "squared_hinge"))
         check_choice("slack", self.slack, ("task", "pair"))
         X, y, group, weight, kept = self._check_queries(X, y, qid, sample_weight)
-        map_ = self._make_map(X)
         rows = _choices(y, group, weight, shared_slack=self.slack == "task")
-        solver, solution = self._solve_rows(rows, map_, loss)
+        return Task(X, kept, self._make_map(X), rows)
+
+    def _learn(self, task):
+        solver, solution = self._solve_rows(task, task.comparisons)
         self._keep_solution(solver, [solution])
-        self._keep_model(X, map_, [solution], kept)
+        self._keep_model(task, [solution])
         self._warn_if_collapsed(
             "Check that the features differ between the alternatives of a set: what they share cancels."
         )

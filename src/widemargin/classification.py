@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from ._core import comparisons
 from ._estimator import PreferenceEstimator, check_choice
+from ._task import Task
 from .exceptions import NoComparisonsError
 
 __all__ = ["MarginClassifier"]
@@ -118,8 +119,11 @@ class MarginClassifier(ClassifierMixin, PreferenceEstimator):
         -------
         self
         """
+        return self._learn(self._pose(X, y, sample_weight=sample_weight))
+
+    def _pose(self, X, y, *, sample_weight=None):
         self._check_parameters()
-        loss = self._check_loss(("hinge", "squared_hinge"))
+        self._check_loss(("hinge", "squared_hinge"))
         check_choice("decision_function_shape", self.decision_function_shape, ("ovr", "ovo"))
         X, y, weight, _, kept = self._check_samples(X, y, sample_weight)
         check_classification_targets(y)
@@ -129,24 +133,25 @@ class MarginClassifier(ClassifierMixin, PreferenceEstimator):
         class_weight = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
         if np.any(class_weight <= 0) or not np.all(np.isfinite(class_weight)):
             raise ValueError(f"class_weight={self.class_weight!r} has a weight that is not positive and finite.")
-        weight = weight * class_weight[codes]
-        map_ = self._make_map(X)
-        solver, solutions = self._solve_two_by_two(map_, codes, weight, loss)
-        self._keep_solution(solver, solutions)
-        self._keep_model(X, map_, solutions, kept)
+        return Task(X, kept, self._make_map(X), self._two_by_two(codes, weight * class_weight[codes]))
+
+    def _learn(self, task):
+        found = [self._solve_rows(task, rows, part) for part, rows in enumerate(task.comparisons)]
+        solvers, solutions = zip(*found, strict=True)
+        self._keep_solution(solvers[0], solutions)
+        self._keep_model(task, solutions)
         levels = np.array([s.levels[0] for s in solutions])
         self.intercept_ = float(levels[0]) if levels.size == 1 else levels
         return self
 
-    def _solve_two_by_two(self, map_, codes, weight, loss):
-        """Solve one binary problem per pair of classes; items of other classes get no row."""
-        solved = []
+    def _two_by_two(self, codes, weight):
+        """Return the rows of each pair of classes; items of other classes get none."""
+        rows = []
         for i, j in combinations(range(self.classes_.size), 2):
             mine = (codes == i) | (codes == j)
             positive = codes == (j if self.classes_.size == 2 else i)  # SVC's signs: with two classes the second
-            rows = comparisons.from_classes(np.where(positive, 1.0, -1.0), weight).subset(mine)
-            solved.append(self._solve_rows(rows, map_, loss))
-        return solved[0][0], [solution for _, solution in solved]
+            rows.append(comparisons.from_classes(np.where(positive, 1.0, -1.0), weight).subset(mine))
+        return rows
 
     def decision_function(self, X):
         """Return utility plus intercept: positive on the side of ``classes_[1]``, or a column per class.

@@ -11,8 +11,9 @@ from sklearn.exceptions import ConvergenceWarning
 from . import _core
 from ._core import comparisons, rules
 from ._core.solution import Status
-from ._estimator import PreferenceEstimator, check_choice, check_weight
+from ._estimator import LOSSES, PreferenceEstimator, check_choice, check_weight
 from ._queries import query_codes
+from ._task import Task
 from .exceptions import NoComparisonsError
 from .pairs import as_pairs
 
@@ -132,31 +133,37 @@ class ComparisonSVM(ClassifierMixin, PreferenceEstimator):
         -------
         self
         """
+        return self._learn(self._pose(X, y, sample_weight=sample_weight))
+
+    def _pose(self, X, y=None, *, sample_weight=None):
         self._check_parameters()
-        loss = self._check_loss(("hinge", "squared_hinge"))
+        self._check_loss(("hinge", "squared_hinge"))
         check_choice("ties", self.ties, ("margin", "threshold", "both_ways"))
         check_choice("formulation", self.formulation, ("qp", "lp"))
         items, index, y, weight = self._check_comparisons(X, y, sample_weight)
         self.classes_ = np.array([-1, 0, 1])
-        weight_of_class = self._class_weights(y)
+        cost = weight * self._class_weights(y)
+        rows = self._rows(index, y, cost, items.shape[0]) if self.formulation == "qp" else None
+        rest = {"index": index, "y": y, "weight": weight}
+        return Task(items, np.arange(items.shape[0]), self._make_map(items), rows, rest)
+
+    def _learn(self, task):
         if self.formulation == "lp":
-            return self._fit_lp(items, index, y)
-        rows = self._rows(index, y, weight * weight_of_class, items.shape[0], loss)
-        map_ = self._make_map(items)
-        solver, solution = self._solve_rows(rows, map_, loss)
+            return self._learn_lp(task)
+        solver, solution = self._solve_rows(task, task.comparisons)
         self._keep_solution(solver, [solution])
-        self._keep_model(items, map_, [solution], np.arange(items.shape[0]))
-        self._keep_tie_width(map_, solution, index, y, weight)
-        self._warn_if_collapsed(_collapse_advice(y))
+        self._keep_model(task, [solution])
+        self._keep_tie_width(task.map_, solution, **task.rest)
+        self._warn_if_collapsed(_collapse_advice(task.rest["y"]))
         return self
 
-    def _rows(self, index, y, weight, n_items, loss):
+    def _rows(self, index, y, weight, n_items):
         """Return the rows of the chosen treatment of ties."""
         first, second = index[:, 0], index[:, 1]
         if self.ties == "margin":
             return comparisons.from_ties_as_margin(first, second, y, weight, n_items)
         if self.ties == "both_ways":
-            closed = not (loss.squared or np.isinf(self.C))
+            closed = not (LOSSES[self.loss].squared or np.isinf(self.C))
             return comparisons.from_ties_both_ways(first, second, y, weight, n_items, closed_form=closed)
         won = y != 0
         if not np.any(won):
@@ -194,12 +201,12 @@ class ComparisonSVM(ClassifierMixin, PreferenceEstimator):
         self.tie_width_ = rules.tie_threshold(u[index[:, 0]] - u[index[:, 1]], y, weight)
         self.intercept_ = -self.tie_width_
 
-    def _fit_lp(self, items, index, y):
+    def _learn_lp(self, task):
         """Solve the maximum-margin linear program (7)."""
+        map_, index, y = task.map_, task.rest["index"], task.rest["y"]
         if not self._is_linear:
             raise ValueError(f"formulation='lp' is linear; got kernel={self.kernel!r}. Use kernel='linear' or 'qp'.")
         better, worse = np.where(y < 0, index[:, 1], index[:, 0]), np.where(y < 0, index[:, 0], index[:, 1])
-        map_ = self._make_map(items)
         F = map_.features()
         differences = F[better] - F[worse]
         try:
@@ -216,7 +223,7 @@ class ComparisonSVM(ClassifierMixin, PreferenceEstimator):
         self.converged_ = found.gap <= self.tol
         if not self.converged_:
             text = Status.STALLED.value.format(gap=found.gap, tol=self.tol)
-            warnings.warn(f"{type(self).__name__}: {text}", ConvergenceWarning, stacklevel=3)
+            warnings.warn(f"{type(self).__name__}: {text}", ConvergenceWarning, stacklevel=4)
         self.intercept_, self.tie_width_ = -1.0, 1.0
         self._warn_if_collapsed(_collapse_advice(y))
         return self

@@ -216,14 +216,17 @@ def top1_risk(y, u, *, qid=None, sample_weight=None):
         In [0, 1]; nan where no set remains.
     """
     y, u, group, weight = _checked(y, u, qid, sample_weight)
-    grade, value = _codes(y), _codes(u)
-    order = np.lexsort((-grade, group))
-    first = np.flatnonzero(np.append(True, np.diff(group[order])))
-    last = np.append(first[1:], group.size) - 1
-    chosen = grade == grade[order[first]][group]
+    order = np.argsort(group, kind="stable")  # stable: of equal utilities the first row stays the first
+    start = np.flatnonzero(np.append(True, np.diff(group[order])))
+    best, worst, largest = (
+        extreme.reduceat(values[order], start)
+        for extreme, values in ((np.maximum, y), (np.minimum, y), (np.maximum, u))
+    )
+    chosen = y == best[group]
     stake = np.bincount(group, weights=weight * chosen) / np.bincount(group, weights=chosen)
-    stake[grade[order[first]] == grade[order[last]]] = 0.0
-    top = np.lexsort((np.arange(u.size), -value, group))[first]
+    stake[best == worst] = 0.0
+    leaders = order[(u == largest[group])[order]]
+    top = leaders[np.append(True, np.diff(group[leaders]) > 0)]
     return _share("top1_risk", stake @ ~chosen[top], stake.sum(), "no set of positive weight has two y")
 
 

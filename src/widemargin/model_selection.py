@@ -1,6 +1,6 @@
-"""Ways to split preference data for validation: by query, by pair of items, by item.
+"""Ways to split preference data for validation: by query, by pair of items, by item; and many C for a few fits.
 
-Give one of these as `cv` to scikit-learn's searches. Without `shuffle` the folds are fixed by the data,
+Give a splitter as `cv` to scikit-learn's searches. Without `shuffle` the folds are fixed by the data,
 with it also by `random_state`; folds are as equal in size as a greedy deal makes them.
 """
 
@@ -12,7 +12,10 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_random_state, check_scalar
 
-from ._queries import query_codes
+from ._path import CPath, c_path
+from ._queries import qid_from_group_sizes, query_codes
+
+__all__ = ["CPath", "ItemDisjointKFold", "PairKFold", "QueryKFold", "c_path", "qid_from_group_sizes"]
 
 
 class QueryKFold(BaseCrossValidator):
@@ -266,12 +269,3 @@ def _item_codes(X):
 def _n_rows(X):
     """Return the number of rows of an array, a frame, a sparse matrix or a list."""
     return X.shape[0] if hasattr(X, "shape") else len(X)
-
-
-def c_path(estimator, X, y, Cs, **kw):
-    from types import SimpleNamespace
-
-    from sklearn.base import clone
-
-    e = [clone(estimator).set_params(C=C).fit(X, y, **kw) for C in Cs]
-    return SimpleNamespace(Cs=Cs, estimators=e, objectives=[m.objective_ for m in e], gaps=[m.duality_gap_ for m in e])

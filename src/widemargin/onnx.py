@@ -11,6 +11,7 @@ from itertools import combinations
 
 import numpy as np
 from scipy import sparse
+from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, Normalizer, RobustScaler, StandardScaler
 from sklearn.utils.validation import check_is_fitted
@@ -19,6 +20,7 @@ import widemargin
 
 from . import ComparisonSVM, MarginClassifier, MarginRegressor, OnItems, OrdinalSVM
 from ._estimator import PreferenceEstimator
+from .calibration import CalibratedComparison, CalibratedOrdinal
 from .kernels import RBF, Linear, Polynomial, Product, Sigmoid, Sum
 
 __all__ = ["to_onnx"]
@@ -33,7 +35,7 @@ def to_onnx(model, *, dtype="float32"):
     ----------
     model : estimator
         A fitted estimator, alone or behind `StandardScaler`, `MinMaxScaler`, `MaxAbsScaler`, `RobustScaler`,
-        `Normalizer`, or :class:`OnItems` of them, in a :class:`sklearn.pipeline.Pipeline`.
+        `Normalizer`, or :class:`OnItems` of them, in a :class:`sklearn.pipeline.Pipeline`; calibrated or not.
     dtype : {"float32", "float64"}, default="float32"
         Type of the input. Whatever it is, the graph computes in float64, and utilities, decisions and values come
         out as float64.
@@ -43,13 +45,15 @@ def to_onnx(model, *, dtype="float32"):
     onnx.ModelProto
         Input "X" of shape (n, n_features); for `ComparisonSVM` "left" and "right". Outputs, all of length n:
 
-        ===================== =========================================================
-        rankers               "utility"
-        `OrdinalSVM`          "label", "utility"
-        `MarginClassifier`    "label", "decision" (as `decision_function`)
-        `MarginRegressor`     "value"
-        `ComparisonSVM`       "label" (-1, 0, 1), "decision"
-        ===================== =========================================================
+        ======================= =========================================================
+        rankers                 "utility"
+        `OrdinalSVM`            "label", "utility"
+        `MarginClassifier`      "label", "decision" (as `decision_function`)
+        `MarginRegressor`       "value"
+        `ComparisonSVM`         "label" (-1, 0, 1), "decision"
+        `CalibratedOrdinal`     "label", "utility", "probability" (a column per class)
+        `CalibratedComparison`  "label", "decision", "probability" (of -1, 0 and 1)
+        ======================= =========================================================
 
     Examples
     --------
@@ -63,7 +67,7 @@ def to_onnx(model, *, dtype="float32"):
     """
     if dtype not in ("float32", "float64"):
         raise ValueError(f"dtype={dtype!r} is not understood; expected 'float32' or 'float64'.")
-    steps, last = _parts(model)
+    steps, last, calibrated = _parts(model)
     check_is_fitted(last)
     graph = _Graph(_import_onnx())
     paired = isinstance(last, ComparisonSVM)
@@ -73,9 +77,12 @@ def to_onnx(model, *, dtype="float32"):
         for step in steps:
             X = _scaled(graph, step, X)
         utilities.append(_utility(graph, last, X))
-    for name, (value, kind, shape) in _outputs(graph, last, utilities).items():
+    outputs = _outputs(graph, last, utilities)
+    if calibrated is not None:
+        outputs |= _calibrated(graph, calibrated, outputs)
+    for name, (value, kind, shape) in outputs.items():
         graph.output(name, value, kind, shape)
-    return graph.model(model, last)
+    return graph.model(model, calibrated or last)
 
 
 def _import_onnx():
@@ -87,24 +94,32 @@ def _import_onnx():
 
 
 def _parts(model):
-    """Return the transformers and the estimator of a model."""
+    """Return the transformers and the estimator of a model, and what calibrates it, or None."""
     *steps, last = _flat(model)
+    calibrated = None
+    if isinstance(last, CalibratedComparison | CalibratedOrdinal):
+        check_is_fitted(last)
+        calibrated = last
+        *more, last = _flat(calibrated.estimator_)
+        steps += more
     if not isinstance(last, PreferenceEstimator):
         raise TypeError(
             f"model ends with {type(last).__name__}; expected an estimator of widemargin, or a pipeline that ends with "
             "one."
         )
-    return steps, last
+    return steps, last, calibrated
 
 
 def _flat(step):
-    """Yield what a step does, pipelines and `OnItems` taken apart."""
+    """Yield what a step does; pipelines, searches and other wrappings taken apart."""
     if isinstance(step, Pipeline):
         for _, inner in step.steps:
             yield from _flat(inner)
     elif isinstance(step, OnItems):
         check_is_fitted(step)
         yield from _flat(step.transformer_)
+    elif isinstance(step, FrozenEstimator) or hasattr(step, "best_estimator_"):
+        yield from _flat(step.estimator if isinstance(step, FrozenEstimator) else step.best_estimator_)
     elif step not in (None, "passthrough"):
         yield step
 
@@ -237,6 +252,21 @@ def _outputs(graph, model, utilities):
     if isinstance(model, MarginClassifier):
         return _classified(graph, model, graph("Add", u, np.asarray(model.intercept_, dtype=float)))
     return {"utility": (u, np.dtype(float), ())}
+
+
+def _calibrated(graph, model, outputs):
+    """Return the probabilities, and the most probable label: sigmoid(upper end) sigmoid(-lower end) of each level."""
+    link, n_classes = model.link_, model.classes_.size
+    s = graph("Unsqueeze", outputs["decision" if "decision" in outputs else "utility"][0], np.array([1]))
+    s = graph("Mul", s, float(link.slope))
+    lower, upper = np.r_[-np.inf, link.cuts], np.r_[link.cuts, np.inf]
+    above, below = graph("Sigmoid", graph("Sub", s, lower)), graph("Sigmoid", graph("Sub", upper, s))
+    levels = graph("Mul", graph("Mul", above, below), -np.expm1(lower - upper))
+    probability = graph("MatMul", levels, np.eye(n_classes)[model._present])  # noqa: SLF001
+    return {
+        "label": _label(graph, model, graph("ArgMax", probability, axis=1, keepdims=0)),
+        "probability": (probability, np.dtype(float), (n_classes,)),
+    }
 
 
 def _count(graph, flags):

@@ -9,6 +9,8 @@ from sklearn.utils.validation import column_or_1d
 
 from ._core import comparisons, rules
 from ._estimator import PreferenceEstimator, check_choice
+from ._queries import is_missing
+from ._task import Task
 from .exceptions import NoComparisonsError
 
 __all__ = ["OrdinalSVM"]
@@ -43,7 +45,7 @@ class OrdinalSVM(ClassifierMixin, PreferenceEstimator):
         back to the other rule where there are none; or the cut with the least weight of misplaced items.
     classes : array-like, default=None
         The labels from worst to best. Needed for strings without an order; may name ranks that y lacks.
-    tol, max_iter, verbose, C_scale, memory_limit, n_components
+    tol, max_iter, verbose, C_scale, memory_limit, n_components, n_jobs
         As in :class:`RankingSVM`.
 
     Attributes
@@ -84,6 +86,7 @@ class OrdinalSVM(ClassifierMixin, PreferenceEstimator):
         C_scale="sum",
         memory_limit=None,
         n_components=None,
+        n_jobs=None,
     ):
         self.C = C
         self.kernel = kernel
@@ -99,6 +102,7 @@ class OrdinalSVM(ClassifierMixin, PreferenceEstimator):
         self.C_scale = C_scale
         self.memory_limit = memory_limit
         self.n_components = n_components
+        self.n_jobs = n_jobs
 
     def fit(self, X, y, *, sample_weight=None):
         """Learn from ordered labels.
@@ -116,23 +120,35 @@ class OrdinalSVM(ClassifierMixin, PreferenceEstimator):
         -------
         self
         """
+        return self._learn(self._pose(X, y, sample_weight=sample_weight))
+
+    def _pose(self, X, y, *, sample_weight=None):
         self._check_parameters()
-        loss = self._check_loss(("hinge", "squared_hinge"))
+        self._check_loss(("hinge", "squared_hinge"))
         check_choice("thresholds", self.thresholds, ("closest_pair", "fewest_errors"))
         order = self._order_of(y)
         X, labels, weight, _, kept = self._check_samples(X, np.asarray(y), sample_weight)
         codes = self._codes(labels, order)
         levels = comparisons.from_levels(codes, np.zeros_like(codes), weight)
-        map_ = self._make_map(X, implicit=True)
-        exact_pairs = EXACT_PAIRS // 4 if map_.is_gram else EXACT_PAIRS
-        solver, solution = self._solve_levels(levels, map_, loss, exact_pairs=exact_pairs)
+        return Task(X, kept, self._make_map(X, implicit=True), levels)
+
+    def _learn(self, task):
+        exact_pairs = EXACT_PAIRS // 4 if task.map_.is_gram else EXACT_PAIRS
+        solver, solution = self._solve_levels(task, exact_pairs=exact_pairs)
         self._keep_solution(solver, [solution])
-        self._keep_model(X, map_, [solution], kept)
+        self._keep_model(task, [solution])
         self._warn_if_collapsed("The labels contradict each other, or the features do not tell the items apart.")
-        u = map_.forward_exact(solution.weights) if solution.utilities is None else solution.utilities
+        u, levels = solution.utilities, task.comparisons
+        if u is None:
+            u = task.map_.forward_exact(solution.weights)
         blur = 0.0 if solver == "interior_point" else np.sqrt(2.0 * self.duality_gap_)
         self.thresholds_ = rules.thresholds(
-            u, codes, weight, len(self.classes_), closest_pair=self.thresholds == "closest_pair", blur=blur
+            u,
+            levels.level,
+            levels.weight,
+            len(self.classes_),
+            closest_pair=self.thresholds == "closest_pair",
+            blur=blur,
         )
         return self
 
@@ -163,6 +179,8 @@ class OrdinalSVM(ClassifierMixin, PreferenceEstimator):
     def _codes(self, labels, order):
         """Return each label's position in classes_."""
         labels = column_or_1d(labels, warn=True)
+        if labels.dtype == object and any(map(is_missing, labels)):
+            raise ValueError("y has missing labels (None, nan, NA), expected a label in every row; drop those rows.")
         if order is None:
             check_classification_targets(labels)
             if labels.dtype.kind in "OUS":
@@ -194,7 +212,8 @@ class OrdinalSVM(ClassifierMixin, PreferenceEstimator):
 
 def _categories(y):
     """Return the categories of an ordered pandas or polars column, from worst to best; else None."""
-    dtype = getattr(y, "dtype", None)
+    columns = getattr(y, "columns", ())
+    dtype = getattr(y[columns[0]] if len(columns) == 1 else y, "dtype", None)
     if getattr(dtype, "ordered", False):
         return np.asarray(dtype.categories)
     if type(dtype).__name__ == "Enum":

@@ -206,8 +206,8 @@ class Pairs:
         weight = np.ones(n) if sample_weight is None else _checked_votes("sample_weight", sample_weight, n)
         if y.shape != (n,) or not np.all(np.isin(y, (-1, 0, 1))):
             raise ValueError(
-                f"y has shape {y.shape} and values {np.unique(y)[:5]}; expected {(n,)} of +1, 0 and -1. Shares of votes "
-                "go through with_votes first."
+                f"y has shape {y.shape} and values {np.unique(y)[:5]}; expected {(n,)} of +1, 0 and -1. Shares "
+                "of votes go through with_votes first."
             )
         swapped = self.index[:, 0] > self.index[:, 1]
         rows = np.column_stack([np.sort(self.index, axis=1), np.where(swapped, -y, y)])

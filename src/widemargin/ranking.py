@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ._core import comparisons
 from ._ranker import Ranker
+from ._task import Task
 
 __all__ = ["RankingSVM"]
 
@@ -42,6 +43,9 @@ class RankingSVM(Ranker):
         anything is allocated.
     n_components : int, default=None
         Rank of a low-rank kernel, whose loss `kernel_loss_` tells; None is exact.
+    n_jobs : int, default=None
+        Threads of a linear fit on implicit pairs, with scikit-learn's meaning: None is 1 unless in a
+        :obj:`joblib.parallel_config` context, -1 all cores. The model does not depend on it.
 
     Attributes
     ----------
@@ -91,6 +95,7 @@ class RankingSVM(Ranker):
         C_scale="sum",
         memory_limit=None,
         n_components=None,
+        n_jobs=None,
     ):
         self.C = C
         self.kernel = kernel
@@ -104,6 +109,7 @@ class RankingSVM(Ranker):
         self.C_scale = C_scale
         self.memory_limit = memory_limit
         self.n_components = n_components
+        self.n_jobs = n_jobs
 
     def fit(self, X, y, *, qid=None, sample_weight=None):
         """Learn from graded items.
@@ -123,13 +129,18 @@ class RankingSVM(Ranker):
         -------
         self
         """
+        return self._learn(self._pose(X, y, qid=qid, sample_weight=sample_weight))
+
+    def _pose(self, X, y, *, qid=None, sample_weight=None):
         self._check_parameters()
-        loss = self._check_loss(("hinge", "squared_hinge"))
+        self._check_loss(("hinge", "squared_hinge"))
         X, codes, group, weight, kept = self._check_graded(X, y, qid, sample_weight)
-        levels = comparisons.from_levels(codes, group, weight)
         map_ = self._make_map(X, implicit=True)
-        solver, solution = self._solve_levels(levels, map_, loss)
+        return Task(X, kept, map_, comparisons.from_levels(codes, group, weight))
+
+    def _learn(self, task):
+        solver, solution = self._solve_levels(task)
         self._keep_solution(solver, [solution])
-        self._keep_model(X, map_, [solution], kept)
+        self._keep_model(task, [solution])
         self._warn_if_collapsed("The grades contradict each other, or the features do not tell the items apart.")
         return self

@@ -7,6 +7,7 @@ from sklearn.base import RegressorMixin
 
 from ._core import comparisons
 from ._estimator import PreferenceEstimator, check_number
+from ._task import Task
 
 __all__ = ["MarginRegressor"]
 
@@ -102,15 +103,20 @@ class MarginRegressor(RegressorMixin, PreferenceEstimator):
         -------
         self
         """
+        return self._learn(self._pose(X, y, sample_weight=sample_weight))
+
+    def _pose(self, X, y, *, sample_weight=None):
         self._check_parameters()
-        loss = self._check_loss(("epsilon_insensitive", "squared_epsilon_insensitive"))
+        self._check_loss(("epsilon_insensitive", "squared_epsilon_insensitive"))
         check_number("epsilon", self.epsilon, at_least=0)
         X, y, weight, _, kept = self._check_samples(X, y, sample_weight, y_numeric=True)
         rows = comparisons.from_targets(np.asarray(y, dtype=float), float(self.epsilon), weight)
-        map_ = self._make_map(X)
-        solver, solution = self._solve_rows(rows, map_, loss)
+        return Task(X, kept, self._make_map(X), rows)
+
+    def _learn(self, task):
+        solver, solution = self._solve_rows(task, task.comparisons)
         self._keep_solution(solver, [solution])
-        self._keep_model(X, map_, [solution], kept)
+        self._keep_model(task, [solution])
         self.intercept_ = float(solution.levels[0])
         return self
 

@@ -25,7 +25,6 @@ from .pairs import Pairs, as_pairs
 __all__ = ["UtilityIntervals", "bootstrap_utilities", "leaderboard"]
 
 SAME_DIGITS = 7  # utilities that agree to this share of the largest are equal
-MAX_DRAWS = 1000  # of one resample, until it holds winners and ties where the data do
 
 
 @dataclass(frozen=True)
@@ -143,14 +142,13 @@ def bootstrap_utilities(
         raise ValueError(f"level={level!r} is out of range; expected a share above 0 and at most 1, such as 0.95.")
     y = None if y is None else np.asarray(y)
     weight = None if sample_weight is None else check_weight(sample_weight, n)
-    members = _members(groups, n)
+    units = _Units.of(groups, n)
     items = pairs.items if items is None else items
     rng = check_random_state(random_state)
     seeds = rng.randint(np.iinfo(np.int32).max, size=n_boot)
-    draws = [_draw(np.random.RandomState(seed), members, y) for seed in seeds]
     utility = _fitted_utility(clone(estimator), pairs, y, weight, np.arange(n), items)
     done = Parallel(n_jobs=n_jobs)(
-        delayed(_quiet_utility)(clone(estimator), pairs, y, weight, rows, items) for rows in draws
+        delayed(_resampled_utility)(clone(estimator), pairs, y, weight, units, seed, items) for seed in seeds
     )
     _warn_once([message for _, message in done if message])
     return UtilityIntervals(utility, np.array([u for u, _ in done]), float(level))
@@ -264,27 +262,38 @@ def _ranks(utility):
     return rankdata(-rounded, method="min", axis=-1).astype(np.int64)
 
 
-def _members(groups, n):
-    """Return the rows of each unit that is drawn."""
-    if groups is None:
-        return [np.array([i]) for i in range(n)]
-    code = query_codes(groups, n)
-    order = np.argsort(code, kind="stable")
-    return np.split(order, np.cumsum(np.bincount(code))[:-1])
+@dataclass(frozen=True)
+class _Units:
+    """What is drawn: single rows, or whole groups of them."""
+
+    n: int
+    rows: np.ndarray | None = None  # rows sorted by group; None: each row is its own
+    starts: np.ndarray | None = None  # where each group begins in them, and the end
+
+    @classmethod
+    def of(cls, groups, n):
+        """Return the rows themselves, or the groups."""
+        if groups is None:
+            return cls(n)
+        code = query_codes(groups, n)
+        starts = np.concatenate([[0], np.cumsum(np.bincount(code))])
+        return cls(starts.size - 1, np.argsort(code, kind="stable"), starts)
+
+    def draw(self, rng):
+        """Return the rows of as many units as there are, drawn with replacement."""
+        units = rng.randint(self.n, size=self.n)
+        if self.rows is None:
+            return units
+        return np.concatenate([self.rows[self.starts[k] : self.starts[k + 1]] for k in units])
 
 
-def _draw(rng, members, y):
+def _draw(rng, units, y):
     """Return the rows of a resample that has winners, and ties, where the data have them."""
-    kinds = set() if y is None else set(np.unique(np.abs(y)).tolist())
-    for _ in range(MAX_DRAWS):
-        units = rng.randint(len(members), size=len(members))
-        rows = np.concatenate([members[k] for k in units])
-        if y is None or kinds <= set(np.abs(y[rows]).tolist()):
+    kinds = () if y is None else [is_kind for is_kind in (y == 0, y != 0) if np.any(is_kind)]
+    while True:  # each kind is in some unit, which a draw holds with probability above 1 - 1/e
+        rows = units.draw(rng)
+        if all(np.any(is_kind[rows]) for is_kind in kinds):
             return rows
-    raise ValueError(
-        f"none of {MAX_DRAWS} resamples held both winners and ties, though y does; there are too few of one kind to "
-        "say how sure the utilities are. Give more votes, or smaller groups."
-    )
 
 
 def _fitted_utility(model, pairs, y, weight, rows, items):
@@ -296,11 +305,12 @@ def _fitted_utility(model, pairs, y, weight, rows, items):
     return u - u.mean()
 
 
-def _quiet_utility(*case):
+def _resampled_utility(model, pairs, y, weight, units, seed, items):
     """Return the utilities and the first warning's text: a worker's own warnings would be lost or repeated."""
+    rows = _draw(np.random.RandomState(seed), units, y)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        u = _fitted_utility(*case)
+        u = _fitted_utility(model, pairs, y, weight, rows, items)
     return u, str(caught[0].message) if caught else ""
 
 
@@ -328,8 +338,8 @@ def _warn_if_disconnected(pairs, component, names):
     shown = "; ".join(", ".join(p[:5]) + (f" and {len(p) - 5} more" if len(p) > 5 else "") for p in parts)
     more = f"; and {n_components - 4} more groups" if n_components > 4 else ""
     warnings.warn(
-        f"the items fall into {n_components} groups that no vote connects ({shown}{more}): utilities and ranks of items "
-        "of different groups cannot be compared. Ask about pairs between the groups, or give the items features.",
+        f"the items fall into {n_components} groups that no vote connects ({shown}{more}): utilities and ranks of "
+        "items of different groups cannot be compared. Ask about pairs between the groups, or give the items features.",
         DisconnectedWarning,
         stacklevel=3,
     )

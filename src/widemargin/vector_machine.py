@@ -11,6 +11,7 @@ from ._core import comparisons
 from ._core.maps import landmarks
 from ._estimator import check_choice
 from ._ranker import Ranker
+from ._task import Task
 from .exceptions import ConeWarning
 
 __all__ = ["RankingVectorMachine"]
@@ -121,6 +122,9 @@ class RankingVectorMachine(Ranker):
         -------
         self
         """
+        return self._learn(self._pose(X, y, qid=qid, sample_weight=sample_weight))
+
+    def _pose(self, X, y, *, qid=None, sample_weight=None):
         self._check_parameters()
         check_choice("vectors", self.vectors, ("points", "pairs"))
         if self.n_components is not None and self.vectors == "pairs":
@@ -129,12 +133,14 @@ class RankingVectorMachine(Ranker):
             raise TypeError(f"positive={self.positive!r} is a {type(self.positive).__name__}; expected True or False.")
         self._warn_on_cone()
         X, codes, group, weight, kept = self._check_graded(X, y, qid, sample_weight)
-        levels = comparisons.from_levels(codes, group, weight)
-        solution = self._solve_levels_one_norm(self._candidates(X), levels, kept)
+        return Task(X, kept, self._candidates(X), comparisons.from_levels(codes, group, weight))
+
+    def _learn(self, task):
+        solution = self._solve_levels_one_norm(task.map_, task.comparisons, task.kept)
         self._keep_solution("linear_program", [solution])
         if self._is_linear:
-            self.coef_ = np.asarray(X.T @ solution.weights, dtype=float)
-        self._keep_support(X, solution.weights[:, None], kept, single=True)
+            self.coef_ = np.asarray(task.X.T @ solution.weights, dtype=float)
+        self._keep_support(task.X, solution.weights[:, None], task.kept, single=True)
         self._warn_if_collapsed("C is too small for any vector to pay, or the grades contradict each other; raise C.")
         return self
 
@@ -163,5 +169,5 @@ class RankingVectorMachine(Ranker):
                 "with the origin of the data; use positive=False, vectors='pairs' or another kernel unless that is "
                 "what you want.",
                 ConeWarning,
-                stacklevel=3,
+                stacklevel=4,
             )

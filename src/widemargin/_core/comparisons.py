@@ -7,6 +7,7 @@ columns after the items' own, which the regulariser does not see. Larger utility
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -63,16 +64,19 @@ class Levels:
         """Return the number of items."""
         return self.level.size
 
-    @property
+    @cached_property
     def n_pairs(self) -> int:
         """Return the number of pairs, a Python integer: it may exceed 2^31."""
         return int(np.sum(self.last - self.first))
 
-    @property
+    @cached_property
     def total_weight(self) -> float:
         """Return the sum of the pairs' weights."""
-        reach = np.concatenate([[0.0], np.cumsum(self.weight[self.order])])
-        return float(self.weight[self.order] @ (reach[self.last] - reach[self.first]))
+        if np.all(self.weight == 1.0):
+            return float(self.n_pairs)
+        weight = self.weight[self.order]
+        reach = np.concatenate([[0.0], np.cumsum(weight)])
+        return float(weight @ (reach[self.last] - reach[self.first]))
 
     def pairs(self) -> tuple[IntArray, IntArray]:
         """Return all pairs written out: (better items, worse items)."""
@@ -106,13 +110,17 @@ def from_levels(level: IntArray, group: IntArray, weight: Array) -> Levels:
 def _by_group_and_level(level: IntArray, group: IntArray) -> IntArray:
     """Return the items sorted by (group, level descending, index): one sort of packed keys where they fit."""
     n, top = level.size, int(level.max(initial=0))
-    if (int(group.max(initial=0)) + 1) * (top + 1) * n >= 2**63:
+    bits = max(1, n.bit_length())
+    if ((int(group.max(initial=0)) + 1) * (top + 1)) << bits >= 2**63:
         return np.lexsort((-level, group)).astype(np.int64)
-    key = group * np.int64(top + 1) + (top - level)
-    key *= n
-    key += np.arange(n)
+    key = group * np.int64(top + 1)
+    key += top
+    key -= level
+    key <<= bits
+    key |= np.arange(n)
     key.sort()  # 3 to 6 times faster than lexsort at 1e6 items: integers, and no indirection
-    return key % n if n else key
+    key &= (1 << bits) - 1
+    return key
 
 
 def from_pairs(first: IntArray, second: IntArray, weight: Array, n_items: int) -> Rows:
@@ -196,4 +204,4 @@ def _next_start(is_start: NDArray[np.bool_]) -> IntArray:
     """Return for each position where the next run begins."""
     starts = np.flatnonzero(is_start)
     ends = np.append(starts[1:], is_start.size)
-    return np.repeat(ends, ends - starts).astype(np.int64)
+    return np.repeat(ends, ends - starts).astype(np.int64, copy=False)

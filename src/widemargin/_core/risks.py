@@ -59,11 +59,13 @@ class GroupedPairRisk:
     starts: IntArray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        starts = np.flatnonzero(np.diff(self.levels.last, prepend=0)).astype(np.int64)
-        starts = np.append(starts, self.levels.n_items)
-        run = np.cumsum(np.diff(self.levels.first, prepend=0) != 0)
+        n, first, last = self.levels.n_items, self.levels.first, self.levels.last
+        starts = np.concatenate([[0], np.flatnonzero(last[1:] != last[:-1]) + 1, [n]]) if n else np.zeros(1, np.int64)
+        runs = np.concatenate([[0], np.flatnonzero(first[1:] != first[:-1]) + 1])  # of items of one level
+        n_runs = np.diff(np.searchsorted(runs, starts))
+        rank = np.repeat(np.cumsum(n_runs), n_runs) - np.arange(1, n_runs.sum() + 1)
         object.__setattr__(self, "starts", starts)
-        object.__setattr__(self, "rank", np.repeat(run[starts[1:] - 1], np.diff(starts)) - run)
+        object.__setattr__(self, "rank", np.repeat(rank, np.diff(np.append(runs, n))[: rank.size]))
 
     @property
     def is_exact(self) -> bool:
@@ -104,10 +106,11 @@ class GroupedPairRisk:
 
         return terms, g, hessp
 
-    def evaluate_block(self, u: Array, block: Block) -> tuple[Terms, Array]:
-        """Return the sums over the groups of a block and the gradient in its utilities."""
+    def evaluate_block(self, u: Array, block: Block, out: Array | None = None) -> tuple[Terms, Array]:
+        """Return the sums over the groups of a block and the gradient in its utilities, written to `out` if given."""
         edges, shares = self._edges()
-        sums, g = np.zeros((edges.size, 3)), np.zeros(u.size)
+        sums, g = np.zeros((edges.size, 3)), np.empty(u.size) if out is None else out
+        g[:] = 0.0
         levels = self.levels
         fine = _counting.gradient(
             u,

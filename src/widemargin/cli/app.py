@@ -14,6 +14,7 @@ from rich.progress import track
 
 from .. import __version__, io
 from .. import demo as demo_module
+from ..io._text import write_bytes
 from ..onnx import to_onnx
 from ..pairs import Pairs
 from . import judge, leaders, learn, show
@@ -247,7 +248,7 @@ def convert(
     else:
         model, about = io.load_model(source), io.model_info(source)["metadata"]
     if Path(output).suffix == ".onnx":
-        Path(output).write_bytes(to_onnx(model).SerializeToString())
+        write_bytes(output, [to_onnx(model).SerializeToString()])
     else:
         io.save_model(model, output, metadata=about)
     show.note(f"wrote {output}")
@@ -328,7 +329,10 @@ def _model(path):
         "RankingVectorMachine": "ranking"
     }
     fitted = fitted if hasattr(fitted, "steps") else learn.make_pipeline(fitted)
-    return fitted, {"kind": kinds[type(fitted[-1]).__name__], "votes": VOTES} | about
+    name = type(fitted[-1]).__name__.removesuffix("CV")
+    if name not in kinds:
+        raise DataError(f"{path} holds a {name}, which the command line does not use; load it with widemargin.io.")
+    return fitted, {"kind": kinds[name], "votes": VOTES} | about
 
 
 def _summary(model, about):

@@ -12,7 +12,7 @@ from ..plotting import LeaderboardDisplay
 from ..uncertainty import leaderboard
 from . import learn, show
 from .kinds import Kind
-from .tables import DataError, read_frame
+from .tables import DataError, is_sparse, read_frame
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,8 @@ def leaders(data, items, votes, *, C, level, n_bootstrap, n_ask, progress):
     table = None if items is None else read_frame(items)
     pairs, y = Pairs.from_frame(frame, left=left, right=right, winner=winner, items=table)
     names = [str(name) for name in pairs.names]
-    pairs = Pairs(np.asarray(pairs.items, dtype=float), pairs.index)
+    if not is_sparse(pairs.items):
+        pairs = Pairs(np.asarray(pairs.items, dtype=float), pairs.index)
     model = _model(pairs, y, C, scale=table is not None, progress=progress)
     board = leaderboard(model, pairs, y, names=names, n_boot=n_bootstrap, level=level, random_state=0, output="default")
     asked = suggest_pairs(model, pairs.items, n_ask, asked=pairs, repeat=True, random_state=0) if n_ask else []

@@ -26,7 +26,7 @@ ALIGN = 64
 FIRST_LINE = re.compile(rb"widemargin model (\d{1,9})\n")
 HASH_LINE = re.compile(rb"sha256 ([0-9a-f]{64})\n")
 SIZE_LINE = re.compile(rb"json (\d{1,18}) arrays (\d{1,18})\n")
-DTYPE = re.compile(r"[<>|][biufU]\d{1,9}")
+DTYPE = re.compile(r"[<>|][biufU][1-9]\d{0,8}")
 FOREIGN = {
     b"SVM-light Version": "an SVM-light or SVM-rank model; use widemargin.io.read_svmlight_model",
     b"solver_type ": "a LIBLINEAR model; use widemargin.io.read_liblinear_model",
@@ -91,7 +91,7 @@ def _array(place, block):
     dtype, count = np.dtype(dtype), math.prod(shape)
     if start + count * dtype.itemsize > len(block):
         raise ModelFileError(f"an array of shape {shape} reaches beyond the end of the file.")
-    flat = np.frombuffer(block, dtype, count, start) if count and dtype.itemsize else np.zeros(count, dtype)
+    flat = np.frombuffer(block, dtype, count, start) if count else np.zeros(0, dtype)
     return flat.reshape(shape, order=order).copy(order="A")
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import MarginClassifier, MarginRegressor, RankingSVM
-from ._text import ModelFileError, read_bytes, write_bytes
+from ._text import ModelFileError, finite, text_lines, write_bytes
 
 RANKING = {"L2R_L2LOSS_RANKSVM": "squared_hinge"}
 REGRESSION = {
@@ -47,8 +47,7 @@ def read_liblinear_model(path):
     ModelFileError
         The file is damaged or foreign, or of another solver type. The line is named.
     """
-    data, name = read_bytes(path)
-    header, rows = _parse(data, name)
+    header, rows = _parse(*text_lines(path, "LIBLINEAR"))
     solver, bias = header["solver_type"], header["bias"]
     coef, rest = rows[: header["nr_feature"]], rows[header["nr_feature"] :]
     intercept = float(bias * rest[0]) if rest.size else 0.0
@@ -89,12 +88,8 @@ def write_liblinear_model(model, path):
     write_bytes(path, ["".join(f"{line}\n" for line in lines).encode()])
 
 
-def _parse(data, name):
+def _parse(lines, name):
     """Return the header as a dict of values, and the rows of w."""
-    try:
-        lines = data.decode().splitlines()
-    except UnicodeDecodeError as error:
-        raise ModelFileError(f"{name} is not text, so it is no LIBLINEAR model.") from error
     header, at = {}, 0
     for at, line in enumerate(lines, start=1):
         key, *values = line.split() or [""]
@@ -146,11 +141,8 @@ def _value(key, values, where):
 
 
 def _number(text, where, *, integer=False, at_least=-np.inf):
-    try:
-        value = float(text)
-    except ValueError:
-        value = np.nan
-    if not np.isfinite(value) or (integer and not value.is_integer()) or value < at_least:
+    value = finite(text)
+    if value is None or (integer and not value.is_integer()) or value < at_least:
         bound = f" of at least {at_least:g}" if np.isfinite(at_least) else ""
         raise ModelFileError(f"{where}: got {text[:40]!r}; expected {'an integer' if integer else 'a number'}{bound}.")
     return value

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from .. import MarginClassifier, MarginRegressor, RankingSVM
 from ..kernels import RBF, Linear, Polynomial, Sigmoid
-from ._text import ModelFileError, read_bytes, write_bytes
+from ._text import ModelFileError, finite, text_lines, write_bytes
 
 HEADER = (
     "kernel type",
@@ -51,15 +51,14 @@ def read_svmlight_model(path, *, n_features=None):
     ModelFileError
         The file is damaged or foreign, or its kernel (-t 4) is code. The line is named.
     """
-    data, name = read_bytes(path)
-    lines = _Lines(data, name)
+    lines = _Lines(*text_lines(path, "SVM-light"))
     lines.expect_version()
     header = {title: lines.header(title) for title in HEADER}
     highest = lines.integer(header["highest feature index"], at_least=0)
     n_vectors = lines.integer(header["number of support vectors plus 1"], at_least=1) - 1
     n_features = highest if n_features is None else n_features
     if n_features < highest:
-        raise ModelFileError(f"{name} uses feature {highest}; n_features={n_features} is too few.")
+        raise ModelFileError(f"the file uses feature {highest}; n_features={n_features} is too few.")
     kernel = lines.kernel(header)
     alpha, vectors = lines.vectors(n_vectors, highest, n_features)
     return _ranker(kernel, alpha, vectors)
@@ -78,7 +77,8 @@ def write_svmlight_model(model, path):
 
     Notes
     -----
-    Programs that read such files keep the numbers of a support vector in single precision.
+    The file says version V6.20, as SVM-rank's do. Programs that read such files keep the numbers of a support vector in
+    single precision.
     """
     kernel, alpha, vectors = _expansion(model)
     b = -float(model.intercept_) if isinstance(model, MarginClassifier | MarginRegressor) else 0
@@ -131,11 +131,8 @@ def _ranker(kernel, alpha, vectors):
 class _Lines:
     """The lines of a file, one after the other, and a complaint that names the line."""
 
-    def __init__(self, data, name):
-        try:
-            self._lines = iter(enumerate(data.decode().splitlines(), start=1))
-        except UnicodeDecodeError as error:
-            raise ModelFileError(f"{name} is not text, so it is no SVM-light model.") from error
+    def __init__(self, lines, name):
+        self._lines = iter(enumerate(lines, start=1))
         self._name, self._at = name, 0
 
     def refuse(self, what):
@@ -173,11 +170,8 @@ class _Lines:
 
     def number(self, place):
         self._at, text = place
-        try:
-            value = float(text)
-        except ValueError:
-            self.refuse(f"got {text[:40]!r}; expected a number")
-        if not np.isfinite(value):
+        value = finite(text)
+        if value is None:
             self.refuse(f"got {text[:40]!r}; expected a finite number")
         return value
 

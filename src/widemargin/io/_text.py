@@ -1,7 +1,8 @@
-"""What the readers and writers share: the one exception, whole files in, whole files out."""
+"""What the readers and writers share: the one exception, whole files in, whole files out, lines and numbers."""
 
 from __future__ import annotations
 
+import math
 import os
 import secrets
 import stat
@@ -18,6 +19,24 @@ def read_bytes(source):
     if hasattr(source, "read"):
         return source.read(), str(getattr(source, "name", "the stream"))
     return Path(source).read_bytes(), str(source)
+
+
+def text_lines(source, program):
+    """Return the lines of a text file, and what to call it in messages."""
+    data, name = read_bytes(source)
+    try:
+        return data.decode().splitlines(), name
+    except UnicodeDecodeError as error:
+        raise ModelFileError(f"{name} is not text, so it is no model of {program}.") from error
+
+
+def finite(text):
+    """Return the finite number that a text says, or None."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) and "_" not in text else None
 
 
 def write_bytes(target, chunks):

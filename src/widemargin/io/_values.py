@@ -5,26 +5,31 @@ Plain JSON values stand for themselves; anything else is an object whose "kind" 
 
 from __future__ import annotations
 
-from dataclasses import fields
-from inspect import signature
+from inspect import isclass, signature
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
+from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, Normalizer, RobustScaler, StandardScaler
 
 import widemargin
 
+from .. import calibration
+from .._core.links import CumulativeLogit
 from ..kernels import RBF, Kernel, Linear, Polynomial, Product, Sigmoid, Sum
+from ..model_selection import ItemDisjointKFold, PairKFold, QueryKFold
 from ._text import ModelFileError
 
-KERNELS = {kernel.__name__: kernel for kernel in (Linear, RBF, Polynomial, Sigmoid, Sum, Product)}
-SCIKIT_LEARN = (MaxAbsScaler, MinMaxScaler, Normalizer, Pipeline, RobustScaler, StandardScaler)
-ESTIMATORS = {cls.__name__: cls for cls in SCIKIT_LEARN} | {
-    name: getattr(widemargin, name)
-    for name in widemargin.__all__
-    if isinstance(getattr(widemargin, name), type) and issubclass(getattr(widemargin, name), BaseEstimator)
+PUBLIC = [
+    thing for module in (widemargin, calibration) for name in module.__all__ if isclass(thing := getattr(module, name))
+]
+SCIKIT_LEARN = [FrozenEstimator, MaxAbsScaler, MinMaxScaler, Normalizer, Pipeline, RobustScaler, StandardScaler]
+ESTIMATORS = {cls.__name__: cls for cls in [*SCIKIT_LEARN, *PUBLIC] if issubclass(cls, BaseEstimator)}
+KERNELS = [Linear, RBF, Polynomial, Sigmoid, Sum, Product]
+OBJECTS = {  # made of their parameters alone
+    cls.__name__: cls for cls in [*KERNELS, CumulativeLogit, QueryKFold, PairKFold, ItemDisjointKFold]
 }
 SPARSE = {"csr_array": sparse.csr_array, "csr_matrix": sparse.csr_matrix}
 NOT_KEPT = {"_metadata_request"}  # how a search hands out qid: a matter of the session, not of the model
@@ -72,14 +77,15 @@ def _encode_sparse(value, _, arrays):
     return {"kind": "sparse", "class": type(value).__name__, "shape": list(value.shape), **parts}
 
 
-def _encode_kernel(value, inner, _):
-    parts = {field.name: inner(getattr(value, field.name), f".{field.name}") for field in fields(value)}
-    return {"kind": "kernel", "class": type(value).__name__, "parameters": parts}
+def _encode_object(value, inner, _):
+    parts = {name: inner(getattr(value, name), f".{name}") for name in signature(type(value)).parameters}
+    return {"kind": "object", "class": type(value).__name__, "parameters": parts}
 
 
 def _encode_estimator(model, inner, _):
     parameters = model.get_params(deep=False)
     state = {name: part for name, part in vars(model).items() if name not in parameters and name not in NOT_KEPT}
+    _check_names(type(model), parameters, state)
     return {
         "kind": "estimator",
         "class": type(model).__name__,
@@ -93,7 +99,7 @@ ENCODERS = (
     dict.fromkeys((type(None), bool, int, str), lambda value, *_: value)
     | dict.fromkeys(SCALARS, lambda value, _, arrays: {"kind": "scalar", "array": _keep(np.asarray(value), arrays)})
     | dict.fromkeys(SPARSE.values(), _encode_sparse)
-    | dict.fromkeys(KERNELS.values(), _encode_kernel)
+    | dict.fromkeys(OBJECTS.values(), _encode_object)
     | dict.fromkeys(ESTIMATORS.values(), _encode_estimator)
     | {
         float: _encode_float,
@@ -157,16 +163,21 @@ def _decode_estimator(spec, arrays):
     parameters, state = (
         {name: decode(part, arrays) for name, part in spec[which].items()} for which in ("parameters", "state")
     )
-    unknown = sorted(set(parameters) - set(signature(cls).parameters))
-    shadowed = sorted(name for name in state if name in parameters or not name.isidentifier() or hasattr(cls, name))
-    if unknown or shadowed:
-        raise ModelFileError(
-            f"{spec['class']} has no {'parameter' if unknown else 'attribute'} {(unknown + shadowed)[0]!r} in the "
-            "versions installed here; upgrade widemargin and scikit-learn."
-        )
+    _check_names(cls, parameters, state)
     model = cls(**parameters)
     vars(model).update(state)
     return model
+
+
+def _check_names(cls, parameters, state):
+    """Refuse parameters that the class does not have, and attributes that would hide what it defines."""
+    unknown = sorted(set(parameters) - set(signature(cls).parameters))
+    hiding = sorted(name for name in state if name in parameters or not name.isidentifier() or hasattr(cls, name))
+    if unknown or hiding:
+        raise ModelFileError(
+            f"{cls.__name__} has no {'parameter' if unknown else 'attribute'} {(unknown + hiding)[0]!r} in the "
+            "versions installed here; upgrade widemargin and scikit-learn."
+        )
 
 
 def _known(table, spec):
@@ -183,7 +194,7 @@ DECODERS = {
     "array": lambda spec, arrays: arrays[spec["array"]],
     "objects": _decode_objects,
     "sparse": _decode_sparse,
-    "kernel": lambda spec, arrays: _known(KERNELS, spec)(
+    "object": lambda spec, arrays: _known(OBJECTS, spec)(
         **{name: decode(part, arrays) for name, part in spec["parameters"].items()}
     ),
     "estimator": _decode_estimator,

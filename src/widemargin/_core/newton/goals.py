@@ -84,9 +84,11 @@ def descend(goal: Goal, w: Array, look: Look, direction: Array) -> tuple[Array, 
         step *= 0.5 if step > 0.2 else 0.25
 
 
-def minimise(goal: Goal, w: Array, is_done: Stop, max_iter: int, curvature: Curvature | None = None) -> Point:
+def minimise(
+    goal: Goal, w: Array, is_done: Stop, max_iter: int, curvature: Curvature | None = None, look: Look | None = None
+) -> Point:
     """Minimise on a small set of pairs; a Hessian is kept as long as its steps are good."""
-    look = goal.data.look(w)
+    look = look or goal.data.look(w)
     hessian, is_fresh, before = curvature or goal.curvature(w), curvature is None, np.inf
     for _ in range(max_iter):
         gradient = goal.gradient(w, look)

@@ -41,6 +41,7 @@ SMALLEST_START_H = 0.03  # samples have few pairs in a thinner zone
 THIN = 1e-3
 START_RTOL = 0.002
 WARM_RTOL = 0.1  # of tol: a warm start is corrected to the gradient of all pairs, so that precision pays
+HOPE = 1.2  # times the tolerated gap: beyond, raising the dual value is not tried
 STALL = 1e-13
 
 
@@ -74,8 +75,22 @@ class Helper(NamedTuple):
         return self._replace(own=self.own.widened(), whole=self.whole.widened())
 
 
-def raised_dual(goal: Goal, helper: Helper, point: Point, target: float) -> tuple[float, Array]:
-    """Return a better dual value than the slopes at a point have, and its item coefficients.
+class Slopes(NamedTuple):
+    """A dual point by items: g of a look, changed at some of them. Arrays of all items are made once, at the end."""
+
+    g: Array
+    items: IntArray | None = None
+    change: Array | float = 0.0
+
+    def coefficients(self, C: float) -> Array:
+        """Return the dual point pulled back to the items; g is used up."""
+        if self.items is not None:
+            self.g[self.items] += self.change
+        return np.multiply(self.g, -C, out=self.g)
+
+
+def raised_dual(goal: Goal, helper: Helper, point: Point, target: float) -> tuple[float, Slopes]:
+    """Return a better dual value than the slopes at a point have, and its point.
 
     The slopes of the helper's pairs are solved again: min_u 1/2 ||u - rest||^2 + C risk_S(u), where `rest`
     is the weight vector of all other slopes. Any u gives a feasible dual point, so any stop is valid: we stop
@@ -90,10 +105,8 @@ def raised_dual(goal: Goal, helper: Helper, point: Point, target: float) -> tupl
         missing = target - base - part.dual(look)
         return missing <= 0.0 or 5.0 * float(gradient @ gradient) <= missing
 
-    end = minimise(part, w, is_done, 6, curvature.scaled(helper.share))
-    g = look.g.copy()
-    g[helper.items] += end.look.g - seen.g
-    return base + part.dual(end.look), -C * g
+    end = minimise(part, w, is_done, 6, curvature.scaled(helper.share), seen)
+    return base + part.dual(end.look), Slopes(look.g, helper.items, end.look.g - seen.g)
 
 
 class Start(NamedTuple):
@@ -102,24 +115,26 @@ class Start(NamedTuple):
     w: Array
     h: float
     helper: Helper | None
-    curvature: Curvature | None  # fresh at w
+    curvature: Curvature | None  # of the helper, at w or near it
+    is_fresh: bool = False
 
 
 def cold_start(goal: Goal, plan: Plan, sizes: list[int], tol: float, max_iter: int) -> Start:
     """Solve samples of growing size, each from the last; the last sample and its smoothing are kept."""
     w, h = np.zeros(goal.data.n_features), FIRST_H
-    curvature, helper, is_fresh = None, None, False
+    curvature, helper, start = None, None, Start(w, h, None, None)
     for size in sizes:
         helper = Helper.draw(goal, plan, size)
         while True:
             whole = helper.whole.smoothed(h)
-            done = _within(START_RTOL, whole)
-            w, look, curvature, is_fresh = minimise(whole, w, done, min(max_iter, 20), curvature)
-            lower = max(next_smoothing(whole, w, look, tol), SMALLEST_START_H)
+            end = minimise(whole, w, _within(START_RTOL, whole), min(max_iter, 20), curvature)
+            start = Start(end.w, h, helper, None if end.curvature is curvature else end.curvature, end.is_fresh)
+            w, curvature = end.w, end.curvature
+            lower = max(next_smoothing(whole, w, end.look, tol), SMALLEST_START_H)
             if lower >= h:
                 break
             h, curvature = lower, None
-    return Start(w, h, helper, curvature if is_fresh else None)
+    return start
 
 
 def warm_start(goal: Goal, plan: Plan, sizes: list[int], tol: float, max_iter: int, w: Array) -> Start:
@@ -133,12 +148,12 @@ def warm_start(goal: Goal, plan: Plan, sizes: list[int], tol: float, max_iter: i
     if not sizes:
         return Start(w, h, None, curvature)
     goal = goal.smoothed(h)
-    pull = near.look.pull if near else goal.data.look(w).pull
+    pull = near.pull if near else goal.data.look(w).pull
     helper = Helper.draw(goal, plan, sizes[-1])
     seen = helper.whole.data.look(w)
     whole = replace(helper.whole, centre=goal.C * (seen.pull - pull))
-    end = minimise(whole, w, _within(WARM_RTOL * tol, whole), min(max_iter, 20), curvature)
-    return Start(end.w, h, helper, end.curvature if end.is_fresh else None)
+    end = minimise(whole, w, _within(WARM_RTOL * tol, whole), min(max_iter, 20), curvature, seen)
+    return Start(end.w, h, helper, end.curvature, end.is_fresh)
 
 
 def next_smoothing(goal: Goal, w: Array, look: Look, tol: float) -> float:
@@ -163,9 +178,9 @@ def _within(rtol: float, goal: Goal) -> Stop:
 class Best:
     """The best primal and the best dual point so far; they need not come from the same look."""
 
-    def __init__(self, w: Array, n_items: int) -> None:
+    def __init__(self, w: Array, look: Look) -> None:
         self.primal, self.dual = np.inf, -np.inf
-        self.w, self.coefficients = w, np.zeros(n_items)
+        self.w, self.slopes = w, Slopes(look.g)
 
     @property
     def gap(self) -> float:
@@ -177,15 +192,15 @@ class Best:
         if value < self.primal:
             self.primal, self.w = value, w
 
-    def offer_dual(self, value: float, coefficients: Array) -> None:
+    def offer_dual(self, value: float, slopes: Slopes) -> None:
         """Keep a dual point if it is better."""
         if value > self.dual:
-            self.dual, self.coefficients = value, coefficients
+            self.dual, self.slopes = value, slopes
 
-    def solution(self, n_iter: int, status: Status) -> Solution:
+    def solution(self, C: float, n_iter: int, status: Status) -> Solution:
         """Return the two as a solution."""
-        none = np.zeros(0)
-        return Solution(self.w, self.coefficients, none, self.primal, self.dual, max(1, n_iter), status)
+        coefficients, none = self.slopes.coefficients(C), np.zeros(0)
+        return Solution(self.w, coefficients, none, self.primal, self.dual, max(1, n_iter), status)
 
 
 class Climb:
@@ -195,11 +210,11 @@ class Climb:
         self.goal, self.plan, self.w, self.tol = goal.smoothed(start.h), plan, start.w, tol
         self.helper = start.helper and start.helper.smoothed(start.h)
         self.look = self.goal.data.look(self.w)
-        self.best = Best(self.w, goal.data.n_items)
+        self.best = Best(self.w, self.look)
         self.before, self.last_gap, self.idle = np.inf, np.inf, 0
         self.rounding = 0.0  # what float32 products may add to the dual value
         self._check_rounding()
-        self.is_fresh = start.curvature is None
+        self.is_fresh = start.is_fresh or start.curvature is None
         self.curvature = start.curvature or self._hessian()
 
     def run(self, max_iter: int, say: Say) -> Solution:
@@ -210,14 +225,14 @@ class Climb:
             best = self.best
             say(f"newton {n_iter}: objective {best.primal:.9g}, gap {best.gap:.2e}, left {left:.1e}")
             if not np.isfinite(left):
-                return best.solution(n_iter, Status.NOT_FINITE)
+                return best.solution(self.goal.C, n_iter, Status.NOT_FINITE)
             if best.gap <= self.tol:
-                return best.solution(n_iter, Status.CONVERGED)
+                return best.solution(self.goal.C, n_iter, Status.CONVERGED)
             if self._is_stalled(left):
-                return best.solution(n_iter, Status.STALLED)
+                return best.solution(self.goal.C, n_iter, Status.STALLED)
             if n_iter < max_iter:
                 self._step(direction, left)
-        return self.best.solution(max_iter, Status.MAX_ITER)
+        return self.best.solution(self.goal.C, max_iter, Status.MAX_ITER)
 
     def _direction(self) -> tuple[Array, float]:
         """Return Newton's direction and what its model promises: how far we seem above the minimum."""
@@ -229,14 +244,17 @@ class Climb:
         """Offer this point to the best, with its dual value raised where that may suffice."""
         goal, w, look = self.goal, self.w, self.look
         self.best.offer_primal(goal.primal(w, look), w)
-        self.best.offer_dual(goal.dual(look) - self.rounding, -goal.C * look.g)
+        self.best.offer_dual(goal.dual(look) - self.rounding, Slopes(look.g))
         allowed = self.tol * self.best.primal
-        if self.helper is None or self.best.gap <= self.tol or left > 2.0 * self.helper.share * allowed:
+        if self.helper is None or self.best.gap <= self.tol:
+            return
+        promised = left * (1.0 + 1.0 / self.helper.share) + goal.smoothing_cost(w, look) * (not goal.data.risk.is_exact)
+        if promised > HOPE * allowed:
             return
         point = Point(w, look, self.curvature, self.is_fresh)
         target = self.best.primal - 0.98 * allowed + self.rounding
-        dual, coefficients = raised_dual(goal, self.helper, point, target)
-        self.best.offer_dual(dual - self.rounding, coefficients)
+        dual, slopes = raised_dual(goal, self.helper, point, target)
+        self.best.offer_dual(dual - self.rounding, slopes)
 
     def _is_stalled(self, left: float) -> bool:
         """Return whether rounding is all that is left: looks at the minimum without a better certificate."""
@@ -287,7 +305,7 @@ class Climb:
     def trace(self) -> Trace:
         """Return what a solve for a nearby C can start from."""
         gram = self.curvature.gram / self.goal.C if isinstance(self.curvature, Factor) else None
-        return Trace(self.w, self.goal.data.risk.h, self.look, gram)
+        return Trace(self.w, self.goal.data.risk.h, self.look.pull, gram)
 
     def _check_rounding(self) -> None:
         """Widen float32 products where their rounding would spoil the certificate."""

@@ -8,7 +8,6 @@ Sums over blocks are float64 and in the order of the blocks: the thread count ch
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -22,6 +21,7 @@ from .curvature import Curvature, Factor, Iterative
 if TYPE_CHECKING:
     from ..comparisons import IntArray
     from ..risks import Block, GroupedPairRisk, Terms
+    from .pool import Pool
 
 T = TypeVar("T")
 BLOCK_BYTES = 1 << 20  # a block and its products stay in the second-level cache
@@ -48,7 +48,7 @@ class LinearPairs:
     X: Any  # dense, or CSR
     risk: GroupedPairRisk
     precise: bool = False
-    n_threads: int = 1
+    pool: Pool | None = None
     rows: IntArray | None = None  # where groups are scattered: the rows of X, group by group
     plan: list[Block] = field(default_factory=list)
 
@@ -59,14 +59,14 @@ class LinearPairs:
         risk: GroupedPairRisk,
         *,
         precise: bool | None = None,
-        n_threads: int = 1,
+        pool: Pool | None = None,
     ) -> LinearPairs:
         """Lay out the blocks; products are widened where float32 is known to fail, unless told."""
         rows, risk = risk.contiguous()
         if precise is None:
             precise = X.shape[0] <= SMALL_DATA or _is_badly_scaled(X)
         n_rows = _rows_of_a_block(X)
-        return cls(X, risk, precise, n_threads, rows, risk.blocks(n_rows))
+        return cls(X, risk, precise, pool, rows, risk.blocks(n_rows))
 
     @property
     def n_features(self) -> int:
@@ -100,7 +100,7 @@ class LinearPairs:
     def subset(self, items: IntArray, risk: GroupedPairRisk) -> LinearPairs:
         """Return the pairs of another risk over some of the rows, copied."""
         items = items if self.rows is None else self.rows[items]
-        return LinearPairs.of(self.X[items], risk, precise=self.precise, n_threads=self.n_threads)
+        return LinearPairs.of(self.X[items], risk, precise=self.precise, pool=self.pool)
 
     @property
     def is_wide(self) -> bool:
@@ -121,20 +121,15 @@ class LinearPairs:
 
     def over(self, risk: GroupedPairRisk) -> LinearPairs:
         """Return another risk over the same rows."""
-        return LinearPairs.of(self.X, risk, precise=self.precise, n_threads=self.n_threads)
+        return LinearPairs.of(self.X, risk, precise=self.precise, pool=self.pool)
 
     def look(self, w: Array) -> Look:
         """Return the pairs' sums, X'g and g at w: one pass over X."""
         pull, sums, g = np.zeros(self.n_features), np.zeros(3), np.empty(self.n_items)
-        for block, seen in zip(self.plan, self.looks(w), strict=True):
-            sums += seen.terms
-            pull += seen.pull
-            g[block.start : block.stop] = seen.g
-        return Look(type(seen.terms)(*sums.tolist()), pull, g)
-
-    def looks(self, w: Array) -> Iterable[Look]:
-        """Return a look at each block of the plan."""
-        return self._map(lambda block: self._look_block(w, block))
+        for terms, part in self._map(lambda block: self._look_block(w, block, g[block.start : block.stop])):
+            sums += terms
+            pull += part
+        return Look(type(terms)(*sums.tolist()), pull, g)
 
     def curvature(self, w: Array, C: float) -> Curvature:
         """Return the Hessian of 1/2 ||w||^2 + C * risk at w, ready to solve with."""
@@ -179,14 +174,15 @@ class LinearPairs:
         grow = len(starts) / len(some)
         return float(np.sqrt(grow * loss)), float(np.sqrt(grow * pull))
 
-    def _look_block(self, w: Array, block: Block) -> Look:
+    def _look_block(self, w: Array, block: Block, g: Array) -> tuple[Terms, Array]:
+        """Return the sums over a block and its part of X'g; g is written."""
         if block.stop - block.start > 4 * self._piece:  # one large group: its rows are read twice
             u = np.concatenate([_product(rows, w) for rows in self._pieces(block.start, block.stop)])
-            terms, g = self.risk.evaluate_block(u, block)
-            return Look(terms, self._pull_pieces(g, block.start, block.stop), g)
+            terms, _ = self.risk.evaluate_block(u, block, g)
+            return terms, self._pull_pieces(g, block.start, block.stop)
         rows = self._load(block.start, block.stop)
-        terms, g = self.risk.evaluate_block(_product(rows, w), block)
-        return Look(terms, _adjoint(rows, g), g)
+        terms, _ = self.risk.evaluate_block(_product(rows, w), block, g)
+        return terms, _adjoint(rows, g)
 
     @property
     def _piece(self) -> int:
@@ -213,16 +209,10 @@ class LinearPairs:
         return rows.astype(float, copy=False) if self.precise or rows.dtype.itemsize < 4 else rows
 
     def _map(self, work: Callable[[Block], T]) -> Iterable[T]:
-        if self.n_threads == 1 or len(self.plan) < 2 * self.n_threads:
+        """Do the work of each block, in the order of the plan whatever the number of threads."""
+        if self.pool is None or len(self.plan) < 2 * self.pool.n_threads:
             return map(work, self.plan)
-        return self._map_threads(work)
-
-    def _map_threads(self, work: Callable[[Block], T]) -> Iterable[T]:
-        size = -(-len(self.plan) // (8 * self.n_threads))
-        with ThreadPoolExecutor(self.n_threads) as pool:
-            parts = [self.plan[k : k + size] for k in range(0, len(self.plan), size)]
-            for results in pool.map(lambda blocks: [work(b) for b in blocks], parts):
-                yield from results
+        return self.pool.map(work, self.plan)
 
 
 def _is_badly_scaled(X: Any) -> bool:

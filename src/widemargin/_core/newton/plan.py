@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from ..gram import Gram
 from ..solution import Array
 from .kernel import Memory
-from .passes import LinearPairs, Look
+from .passes import LinearPairs
+from .pool import Pool
 
 if TYPE_CHECKING:
     from ..comparisons import IntArray
@@ -48,7 +49,7 @@ class Trace(NamedTuple):
 
     w: Array
     h: float
-    look: Look
+    pull: Array  # X'g at w
     gram: Array | None  # X'LX of all pairs or of a sample that stands for them
 
 
@@ -68,7 +69,7 @@ class Plan:
         columns = map_.columns()
         if columns is None:
             return cls(None, map_.quick_gram())
-        return cls(LinearPairs.of(columns, risk, n_threads=n_threads))
+        return cls(LinearPairs.of(columns, risk, pool=Pool(n_threads) if n_threads > 1 else None))
 
     def draw(self, data: LinearPairs, n_items: int, seed: int) -> Draw:
         """Return a sample of data, the same one whenever it is asked for."""

@@ -1,0 +1,40 @@
+"""One look for all figures: readable in grey and by the colour-blind (Okabe and Ito's colours, and line styles)."""
+
+from matplotlib.figure import Figure
+
+COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
+LINES = ["-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)), "-"]
+MARKERS = ["o", "s", "^", "D", "v", "P", "x"]
+
+RC = {
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlesize": "medium",
+    "font.size": 10,
+    "grid.alpha": 0.3,
+    "legend.frameon": False,
+    "lines.markersize": 4,
+    "savefig.dpi": 130,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "widemargin",  # the same figure is the same file
+}
+
+
+def panels(n_columns=1, n_rows=1, *, width=4.6, height=3.6, **options):
+    """Return a figure and its axes, in an array where there are several."""
+    figure = Figure(figsize=(width * n_columns, height * n_rows), layout="constrained")
+    return figure, figure.subplots(n_rows, n_columns, **options)
+
+
+def look(k):
+    """Return colour, line style and marker of the k-th series."""
+    return {"color": COLOURS[k % 7], "linestyle": LINES[k % 7], "marker": MARKERS[k % 7]}
+
+
+def curve(ax, x, mean, low=None, high=None, *, k=0, label=None):
+    """Draw a curve, with the band from low to high where given."""
+    ax.plot(x, mean, label=label, **look(k))
+    if low is not None:
+        ax.fill_between(x, low, high, color=COLOURS[k % 7], alpha=0.2, linewidth=0)

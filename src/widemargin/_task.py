@@ -1,0 +1,72 @@
+"""What the data alone determine, apart from C: made once, and shared by all fits along a path."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+
+@dataclass
+class Task:
+    """Items, their map and their comparisons; and, for the next C, where the last solves ended."""
+
+    X: Any  # the items that count
+    kept: Any  # their positions in the user's data
+    map_: Any  # from weights to utilities; the kernel matrix of a 1-norm machine
+    comparisons: Any  # levels, rows, or one set of rows per pair of classes
+    rest: dict = field(default_factory=dict)  # what else the estimator's rules need
+    plan: Any = None  # Newton's layout of the data
+    start: Any = None  # the last weights, as Newton sees them
+    answers: dict[int, Answer] = field(default_factory=dict)
+
+    @cached_property
+    def rows(self):
+        """All pairs of the levels, written out."""
+        return self.comparisons.rows()
+
+    def answer(self, C, tol, solve, part=0):
+        """Return (solver, solution) for C: the last one of this part where it is certified here too, else solve()."""
+        last = self.answers.get(part)
+        solution = None if last is None else last.at(C, tol)
+        if solution is not None:
+            return last.solver, solution
+        solver, solution = solve()
+        self.answers[part] = Answer(C, solver, solution, self.map_)
+        return solver, solution
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The solution of 1/2 |w|^2 + C * loss for one C, as seen from a larger one."""
+
+    C: float
+    solver: str
+    solution: Any
+    map_: Any
+
+    def at(self, C, tol):
+        """Return the solution with its objective and a true bound for another C; None where its gap is above tol.
+
+        Multipliers a <= C give D = lead - 1/2 |v|^2, v = sum of a over the rows. Scaled by s <= C' / C they are
+        feasible for C', and give at least s lead - 1/2 s^2 |v|^2: nothing is solved, and the data are not looked at.
+        """
+        old, grow = self.solution, C / self.C
+        if grow < 1.0 or not old.gap <= tol:
+            return None
+        primal = 0.5 * self._norm + grow * (old.objective - 0.5 * self._norm)
+        for squared in (lambda: self._norm, lambda: self._dual_norm):  # the first is cheap, and near the second
+            lead, v2 = old.dual + 0.5 * squared(), squared()
+            s = min(grow, lead / v2) if v2 > 0.0 else grow
+            found = replace(old, objective=primal, dual=s * lead - 0.5 * s * s * v2, n_iter=1)
+            if not found.gap <= tol:
+                return None
+        return replace(found, coefficients=s * old.coefficients)
+
+    @cached_property
+    def _norm(self):
+        return self.map_.squared_norm(self.solution.weights)
+
+    @cached_property
+    def _dual_norm(self):
+        return self.map_.squared_norm(self.map_.adjoint_exact(self.solution.coefficients))
