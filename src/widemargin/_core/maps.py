@@ -148,6 +148,10 @@ class KernelMap:
         """Return the kernel's own values, to be tested for convexity."""
         return self.K
 
+    def block(self, left: NDArray[np.int64], right: NDArray[np.int64], dtype: Any) -> NDArray:
+        """Return kernel values between two lists of items."""
+        return self.K[np.ix_(left, right)].astype(dtype, copy=False)
+
     def columns(self) -> None:
         """Return None: weights belong to items, not to columns."""
         return
