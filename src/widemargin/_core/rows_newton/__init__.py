@@ -17,10 +17,10 @@ from .. import rules
 from ..comparisons import IntArray, Rows
 from ..losses import Loss
 from ..row_risk import RowsRisk
-from ..solution import Array, Solution, Status, relative_gap
-from .answer import COLLAPSED, Verdict, is_free, verdict
+from ..solution import Array, Solution, Status
+from .answer import Verdict, is_free, verdict
 from .differences import differences, shuffled_items
-from .iterations import Run, run
+from .iterations import run
 from .problem import Problem
 from .spaces import Columns
 
@@ -85,30 +85,24 @@ def rows_newton(
     for _ in range(TRIES):
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             found = run(problem, goal, min(max_iter, MOST_STEPS), report, begin)
-        said = verdict(problem, found)
+        said = verdict(problem, found.best)
         n_iter += found.n_iter
         if not (found.is_done and _unfinished(said, tol)):
             break
-        goal, begin = 0.1 * min(goal, said.gap), (found.point.f, found.point.b)
-    return _solution(setting, said, n_iter, tol, found)
-
-
-def _unfinished(said: Verdict, tol: float) -> bool:
-    """Whether rounding spoilt the gap, or the model zero is as good without being proved best."""
-    if said.gap > tol:
-        return True
-    return said.zero <= said.primal and (said.zero - said.dual) > COLLAPSED * said.zero
-
-
-def _solution(setting: _Setting, said: Verdict, n_iter: int, tol: float, found: Run) -> Solution:
+        goal, begin = 0.1 * min(goal, said.gap), (found.best.point.f, found.best.point.b)
     coefficients = setting.coefficients(said.slopes)
-    if said.zero <= said.primal and relative_gap(said.zero, said.dual) <= COLLAPSED:
-        zero = np.zeros_like(said.w), np.zeros_like(coefficients)
-        return Solution(setting.weights(zero[0]), zero[1], said.flat, said.zero, said.dual, n_iter, Status.CONVERGED)
+    if said.is_zero:
+        weights, coefficients = setting.weights(np.zeros_like(said.w)), np.zeros_like(coefficients)
+        return Solution(weights, coefficients, said.flat, said.zero, said.dual, n_iter, Status.CONVERGED)
     status = Status.STALLED if found.is_done else Status.MAX_ITER
     if not _unfinished(said, tol):
         status = Status.CONVERGED
     return Solution(setting.weights(said.w), coefficients, said.levels, said.primal, said.dual, n_iter, status)
+
+
+def _unfinished(said: Verdict, tol: float) -> bool:
+    """Whether rounding spoilt the gap, or the model zero is as good without being proved best."""
+    return said.gap > tol or (said.zero <= said.primal and not said.is_zero)
 
 
 def _constant(rows: Rows, map_: Map, C: float, loss: Loss) -> Solution:

@@ -1,4 +1,4 @@
-"""What Newton's last point is worth: exact sums, the exact best level, a feasible dual point, and the model zero."""
+"""What Newton's points are worth: exact sums, the exact best level, and the model zero beside them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .. import rules
 from ..comparisons import Rows
 from ..losses import Loss
 from ..solution import Array, relative_gap
-from .iterations import Run
+from .bounds import Best, lower_bound
 from .problem import Problem
 
 COLLAPSED = 1e-9  # the model zero must be proved to this
@@ -32,54 +32,28 @@ class Verdict(NamedTuple):
         """Return the relative gap."""
         return relative_gap(self.primal, self.dual)
 
+    @property
+    def is_zero(self) -> bool:
+        """Whether the model zero is no worse, and proved best."""
+        return self.zero <= self.primal and relative_gap(self.zero, self.dual) <= COLLAPSED
 
-def verdict(problem: Problem, found: Run) -> Verdict:
+
+def verdict(problem: Problem, best: Best) -> Verdict:
     """Recompute both bounds from the data."""
-    rows, C = problem.rows, problem.C
-    f = problem.space.exactly(found.point.f.w)
+    rows, C, loss = problem.rows, problem.C, problem.risk.loss
+    f = problem.space.exactly(best.point.f.w)
     z = problem.reach(f)
-    levels = rules.best_levels(rows, z, C, problem.risk.loss)
-    primal = 0.5 * problem.space.inner(f, f) + C * loss_at(problem, z, levels)
-    slopes, dual = _dual(problem, found.view.look.slope)
+    levels = rules.best_levels(rows, z, C, loss)
+    primal = 0.5 * problem.space.inner(f, f) + C * _loss(problem, z, levels)
+    slope, dual = lower_bound(problem, best.slope, exact=True)
     nothing = np.zeros_like(z)
-    flat = rules.best_levels(rows, nothing, C, problem.risk.loss)
-    return Verdict(found.point.f.w, levels, primal, dual, slopes, C * loss_at(problem, nothing, flat), flat)
+    flat = rules.best_levels(rows, nothing, C, loss)
+    return Verdict(f.w, levels, primal, dual, C * slope, C * _loss(problem, nothing, flat), flat)
 
 
-def loss_at(problem: Problem, z: Array, levels: Array) -> float:
-    """Return the exact loss at differences z."""
+def _loss(problem: Problem, z: Array, levels: Array) -> float:
     rows = problem.rows
     return problem.risk.look(rows.margin - z - rows.E @ levels).loss + rows.constant
-
-
-def _dual(problem: Problem, slope: Array) -> tuple[Array, float]:
-    """Return balanced multipliers in their box, at their best multiple, and the dual value."""
-    rows, risk, C = problem.rows, problem.risk, problem.C
-    if rows.E.shape[1]:
-        slope = balanced(slope, rows.E[:, 0], rows.weight, risk.loss)
-    image = problem.space.exactly(problem.space.pulled(rows.D.T @ (C * slope)))
-    gain, norm = C * float(slope @ rows.margin), problem.space.inner(image, image)
-    curve, most = norm, np.inf
-    if risk.loss.squared:
-        curve += 2.0 * C * risk.slope_cost(slope)
-    else:
-        total = risk.totals(slope)
-        most = float(np.min(rows.weight[total > 0.0] / total[total > 0.0], initial=np.inf))
-    t = min(max(0.0, gain / curve), most) if curve > 0.0 else min(1.0, most)
-    return t * C * slope, t * gain - 0.5 * t * t * curve + C * rows.constant
-
-
-def balanced(slope: Array, e: Array, weight: Array, loss: Loss) -> Array:
-    """Return slopes with e'slope = 0 to rounding: what has most room moves most, then the heavier side shrinks."""
-    for _ in range(3):
-        room = slope if loss.squared else np.maximum(np.minimum(slope, weight - slope), 0.0)
-        curve = float(room @ e**2)
-        if curve > 0.0:
-            slope = np.clip(slope - room * e * (float(e @ slope) / curve), 0.0, None if loss.squared else weight)
-    up, down = float(e[e > 0] @ slope[e > 0]), -float(e[e < 0] @ slope[e < 0])
-    if min(up, down) <= 0.0:
-        return np.zeros_like(slope)
-    return np.where(e > 0, slope * min(1.0, down / up), slope * min(1.0, up / down))
 
 
 def is_free(rows: Rows, C: float, loss: Loss) -> bool:

@@ -13,11 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..solution import Array
+from .bounds import Best, lower_bound
 from .directions import direction
 from .problem import Point, Problem, View
 from .spaces import Vector
 
 ROUGH = 2e-2  # the gap to which a sample is solved
+WIDER = 2.0  # a sample's last smoothing times this begins the whole: its active rows are not yet known
+NEAR = 10.0  # the gap, in units of the goal, from which Newton's own prediction is tried as a dual point
 LINE_STEPS, LINE_GOAL = 20, 0.02  # evaluations of a line search, and the share of the slope that may remain
 LEVEL_STEPS, LEVEL_GOAL = 60, 1e-13
 TINY = 1e-15
@@ -25,10 +28,9 @@ TINY = 1e-15
 
 @dataclass(frozen=True)
 class Run:
-    """The best points of a run: they need not belong together."""
+    """How a run ended."""
 
-    point: Point
-    view: View
+    best: Best
     h: float
     n_iter: int
     is_done: bool
@@ -47,28 +49,39 @@ def run(
     problem = problem.smoothed(h or _first_smoothing(problem, point))
     point = best_level(problem, point)
     view = problem.view(point)
+    best = Best(point, view.primal, view.look.slope, view.primal - view.gap)
     for k in range(1, max_iter + 1):
         if report is not None:
-            report(k, view.gap / view.primal if view.primal > 0.0 else 0.0)
-        if not np.isfinite(view.gap):
-            return Run(point, view, problem.risk.h, k, is_done=False)
-        if view.gap <= tol * view.primal:
-            return Run(point, view, problem.risk.h, k, is_done=True)
+            report(k, best.gap / best.primal if best.primal > 0.0 else 0.0)
+        if not np.isfinite(view.gap) or best.gap <= tol * best.primal:
+            return Run(best, problem.risk.h, k, is_done=bool(best.gap <= tol * best.primal))
         step, db = direction(problem, view)
         left = -0.5 * _slope(problem, view, step, db)  # what the smooth objective can still lose, as Newton sees it
-        if view.excess > 0.4 * tol * view.primal and left <= 0.3 * view.excess:
+        if view.excess > 0.7 * tol * view.primal and left <= 0.3 * view.excess:
             problem = problem.smoothed(problem.risk.h * _shrink(tol * view.primal / view.excess))
             point = best_level(problem, point)
             view = problem.view(point)
             step, db = direction(problem, view)
-        point = _moved(problem, view, point, step, db)
+        dz = problem.reach(step) + problem.rows.E @ db
+        if left <= NEAR * tol * view.primal:
+            best = best.with_dual(*_predicted(problem, view, dz))
+        point = _moved(problem, view, point, (step, db, dz))
         view = problem.view(point)
-    return Run(point, view, problem.risk.h, max_iter, is_done=view.gap <= tol * view.primal)
+        best = best.with_primal(point, view.primal).with_dual(view.look.slope, view.primal - view.gap)
+    return Run(best, problem.risk.h, max_iter, is_done=bool(best.gap <= tol * best.primal))
 
 
 def _shrink(room: float) -> float:
     """Return the factor for h: the excess falls with its square while rows are dense around the margin."""
-    return float(np.clip(np.sqrt(0.3 * room), 0.1, 0.5))
+    return float(np.clip(np.sqrt(0.3 * room), 0.2, 0.5))
+
+
+def _predicted(problem: Problem, view: View, dz: Array) -> tuple[Array, float]:
+    """Return the slopes at the end of Newton's step, as its model has them: their function is where it leads.
+
+    Where the Hessian is large, the slopes at a point make a function far from it, and these do not.
+    """
+    return lower_bound(problem, view.look.slope - problem.risk.hessian_in_rows(view.look)(dz))
 
 
 def _from_sample(problem: Problem, tol: float, max_iter: int) -> tuple[Vector, Array, float | None]:
@@ -78,8 +91,8 @@ def _from_sample(problem: Problem, tol: float, max_iter: int) -> tuple[Vector, A
         return problem.space.zero(), np.zeros(problem.rows.E.shape[1]), None
     part, items = sample
     found = run(part, max(tol, ROUGH), max_iter)
-    w = problem.space.spread(found.point.f.w, items)
-    return problem.space.vector(w), found.point.b, found.h
+    point = found.best.point
+    return problem.space.vector(problem.space.spread(point.f.w, items)), point.b, WIDER * found.h
 
 
 def _first_smoothing(problem: Problem, point: Point) -> float:
@@ -117,9 +130,9 @@ def _slope(problem: Problem, view: View, step: Vector, db: Array) -> float:
     return problem.space.inner(step, view.residual) - problem.C * float(db @ (problem.rows.E.T @ view.look.slope))
 
 
-def _moved(problem: Problem, view: View, point: Point, step: Vector, db: Array) -> Point:
+def _moved(problem: Problem, view: View, point: Point, along: tuple[Vector, Array, Array]) -> Point:
     """Return the best point along a step: the smooth objective is piecewise quadratic there."""
-    dz = problem.reach(step) + problem.rows.E @ db
+    step, db, dz = along
     space, C = problem.space, problem.C
     across, square = space.inner(step, point.f), space.inner(step, step)
     slope = _slope(problem, view, step, db)
