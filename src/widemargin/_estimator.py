@@ -31,6 +31,8 @@ LOSSES = {
     "epsilon_insensitive": HINGE,
     "squared_epsilon_insensitive": SQUARED_HINGE,
 }
+EXACT_ROWS = 5_000  # explicit rows up to this are solved to rounding, whatever tol
+EXACT_KERNEL_ROWS = 1_500  # the same with a kernel, whose Newton steps cost the cube of them
 EXPLICIT_PAIRS = 20_000  # pairs are written out up to this: the interior point is exact there, and fast enough
 EXPLICIT_PAIRS_FINE = 200_000  # the same where Newton is slow on a kernel: a fine tol, or a C that makes it steep
 EXPLICIT_PAIRS_RESCUE = 1_000_000  # the same where Newton did not reach the gap
@@ -139,11 +141,13 @@ class PreferenceEstimator(BaseEstimator):
         self._resolve_kernel(X)
         if self._is_linear:
             return maps.LinearMap(X)
-        if self.n_components is None:
-            return self._convex(maps.KernelMap(self._make_gram(X)))
-        if self._kernel is None:
-            raise ValueError("n_components chooses landmark items; a precomputed kernel has none. Pass None.")
-        return self._convex(maps.LowRankMap.from_kernel(self._kernel, X, min(self.n_components, X.shape[0])))
+        if self.n_components is not None:
+            if self._kernel is None:
+                raise ValueError("n_components chooses landmark items; a precomputed kernel has none. Pass None.")
+            return self._convex(maps.LowRankMap.from_kernel(self._kernel, X, min(self.n_components, X.shape[0])))
+        if self._kernel is not None and self._kernel.is_psd and X.shape[0] > EXACT_KERNEL_ROWS:
+            return _core.item_kernel.ItemKernelMap(self._kernel, X, lambda: self._make_gram(X))
+        return self._convex(maps.KernelMap(self._make_gram(X)))
 
     def _make_gram(self, X):
         """Return the kernel matrix of the items; says what it needs before it is allocated."""
@@ -175,10 +179,10 @@ class PreferenceEstimator(BaseEstimator):
             )
         return map_
 
-    def _check_memory(self, n):
+    def _check_memory(self, n, need=None):
         """Say what an exact kernel needs before allocating it."""
         limit = self.memory_limit or 0.8 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-        need = 3 * 8 * n * n
+        need = 3 * 8 * n * n if need is None else need
         if need > limit:
             raise MemoryError(
                 f"an exact kernel over {n} items needs {need / 1e9:.3g} GB and the limit is {limit / 1e9:.3g} GB; "
@@ -191,9 +195,34 @@ class PreferenceEstimator(BaseEstimator):
     def _solve_rows(self, task, rows, part=0):
         """Solve explicit rows, the given part of the task."""
         C = self._scaled_C(float(rows.weight.sum()))
-        if task.map_.is_gram:
-            self._check_memory(task.map_.n_items)
-        return task.answer(C, self.tol, lambda: self._interior_point(rows, task.map_, C), part)
+        last = task.answers.get(part)
+        start = None if last is None else last.solution
+        return task.answer(C, self.tol, lambda: self._solve_rows_at(rows, task.map_, C, start), part)
+
+    def _solve_rows_at(self, rows, map_, C, start):
+        """Solve exactly where rows are few or slacks are forbidden, else by Newton to the gap tol."""
+        most = EXACT_KERNEL_ROWS if map_.is_gram else EXACT_ROWS
+        rows = rows.merged() if rows.shape[0] > most else rows
+        if np.isinf(C) or rows.shape[0] <= most:
+            return self._exactly(rows, map_, C)
+        found = self._rows_newton(rows, map_, C, start)
+        if found[1].status is Status.CONVERGED:
+            return found
+        try:
+            return min(found, self._exactly(rows, map_, C), key=lambda f: f[1].gap)
+        except MemoryError:  # the honest gap of what could be done
+            return found
+
+    def _exactly(self, rows, map_, C):
+        if map_.is_gram:
+            self._check_memory(map_.n_items)
+        return self._interior_point(rows, map_, C)
+
+    def _rows_newton(self, rows, map_, C, start):
+        if map_.columns() is None:
+            self._check_memory(map_.n_items, _core.rows_newton.gram_bytes(rows, map_, self.tol))
+        how = {"tol": self.tol, "max_iter": self.max_iter, "report": self._progress(), "start": start}
+        return "newton", _core.rows_newton.rows_newton(rows, map_, C, LOSSES[self.loss], **how)
 
     def _solve_levels(self, task, *, exact_pairs=EXPLICIT_PAIRS):
         """Solve all pairs of levels: written out where they are few, hard or must be exact; else implicit."""

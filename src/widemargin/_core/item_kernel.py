@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
 from .kernels import Kernel
@@ -52,22 +52,38 @@ class ItemKernelMap:
         """Return None: weights belong to items, not to columns."""
         return
 
-    def block(self, left: NDArray[np.int64], right: NDArray[np.int64], dtype: Any) -> NDArray:
-        """Return kernel values between two lists of items, computed in the given precision."""
-        X = self._in(np.dtype(dtype))
-        return self.kernel.against(X[right])(X[left]).astype(dtype, copy=False)
-
-    def _in(self, dtype: np.dtype) -> Any:
-        return self._single if dtype == np.float32 and not sparse.issparse(self.X) else self.X
+    def against(self, right: NDArray[np.int64], dtype: DTypeLike) -> Callable[[NDArray[np.int64]], NDArray]:
+        """Return left -> kernel values between two lists of items, in the given precision."""
+        X = self._single if np.dtype(dtype) == np.float32 else self.X
+        values = self.kernel.against(X[right])
+        return lambda left: values(X[left]).astype(dtype, copy=False)
 
     @cached_property
     def _single(self) -> Any:
-        return self.X.astype(np.float32, copy=False)
+        return self.X if sparse.issparse(self.X) else self.X.astype(np.float32, copy=False)
 
     def forward_exact(self, w: Array) -> Array:
         """Return the utilities of the items."""
+        if "map" in vars(self):  # K is there already
+            return self.map.forward_exact(w)
         used = np.flatnonzero(w)
         return self.kernel.weighted_sum(self.X, self.X[used], w[used])
+
+    def forward(self, w: Array) -> Array:
+        """Return the utilities of the items."""
+        return self.map.forward(w)
+
+    def adjoint(self, g: Array) -> Array:
+        """Return K g."""
+        return self.map.adjoint(g)
+
+    def metric(self, w: Array) -> Array:
+        """Return R w; here R = K."""
+        return self.map.metric(w)
+
+    def squared_norm(self, w: Array) -> float:
+        """Return w' K w, never below zero."""
+        return self.map.squared_norm(w)
 
     def adjoint_exact(self, g: Array) -> Array:
         """Return the coefficients of sum_i g_i k(x_i, .): g itself."""

@@ -7,12 +7,13 @@ Gram matrix is what the map has at hand.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 from scipy import linalg, sparse
 from scipy.linalg import lapack
 
@@ -148,9 +149,9 @@ class KernelMap:
         """Return the kernel's own values, to be tested for convexity."""
         return self.K
 
-    def block(self, left: NDArray[np.int64], right: NDArray[np.int64], dtype: Any) -> NDArray:
-        """Return kernel values between two lists of items."""
-        return self.K[np.ix_(left, right)].astype(dtype, copy=False)
+    def against(self, right: NDArray[np.int64], dtype: DTypeLike) -> Callable[[NDArray[np.int64]], NDArray]:
+        """Return left -> kernel values between two lists of items, in the given precision."""
+        return lambda left: self.K[np.ix_(left, right)].astype(dtype, copy=False)
 
     def columns(self) -> None:
         """Return None: weights belong to items, not to columns."""

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import DTypeLike, NDArray
 
 from .. import rules
 from ..comparisons import IntArray, Rows
@@ -29,7 +30,7 @@ MOST_STEPS = 150  # Newton steps: whoever needs more does not converge
 TRIES = 4
 WIDE = 4000  # items up to which a kernel over fewer items than differences is written as features
 
-__all__ = ["rows_newton"]
+__all__ = ["gram_bytes", "rows_newton"]
 
 
 class Map(Protocol):
@@ -42,8 +43,8 @@ class Map(Protocol):
     def columns(self) -> Any | None:
         """Return X with u = X w, dense or CSR; None where weights belong to items."""
 
-    def block(self, left: IntArray, right: IntArray, dtype: Any) -> Any:
-        """Return kernel values between two lists of items."""
+    def against(self, right: IntArray, dtype: DTypeLike) -> Callable[[IntArray], NDArray]:
+        """Return left -> kernel values between two lists of items."""
 
     def features(self) -> Array:
         """Return F with F F' the Gram matrix of the items."""
@@ -112,6 +113,18 @@ def _constant(rows: Rows, map_: Map, C: float, loss: Loss) -> Solution:
     return Solution(map_.adjoint_exact(zero), zero, levels, value, value, 1, Status.CONVERGED)
 
 
+def gram_bytes(rows: Rows, map_: Map, tol: float) -> int:
+    """Return what the kernel values that Newton works on will take."""
+    n = differences(rows).size
+    if n > map_.n_items and map_.n_items <= WIDE:
+        return 3 * 8 * map_.n_items**2
+    return _precision(tol).itemsize * min(n, map_.n_items) ** 2 // 2
+
+
+def _precision(tol: float) -> np.dtype:
+    return np.dtype(np.float32 if tol >= FINE else np.float64)
+
+
 def _setting(rows: Rows, map_: Map, C: float, loss: Loss, tol: float) -> _Setting:
     """Choose coordinates: the columns; or the distinct differences of items; or features of the items, if fewer."""
     X = map_.columns()
@@ -123,7 +136,7 @@ def _setting(rows: Rows, map_: Map, C: float, loss: Loss, tol: float) -> _Settin
             problem = Problem(RowsRisk(rows, loss), Columns(map_.features()), C)
             return _Setting(problem, map_.from_features, lambda a: rows.D.T @ a)
         found = shuffled_items(rows)
-    dtype = np.float32 if tol >= FINE else np.float64
-    gram = found.gram(lambda left, right: map_.block(left, right, dtype), dtype)
+    dtype = _precision(tol)
+    gram = found.gram(lambda right: map_.against(right, dtype), dtype)
     problem = Problem(RowsRisk(found.rows, loss), gram, C)
     return _Setting(problem, found.on_items, lambda a: found.on_items(found.rows.D.T @ a))

@@ -17,7 +17,8 @@ from ..comparisons import IntArray, Rows
 from ..solution import Array
 from .spaces import BLOCK, Gram
 
-Block: TypeAlias = Callable[[IntArray, IntArray], NDArray]  # kernel values between two lists of items
+Against: TypeAlias = Callable[[IntArray], Callable[[IntArray], NDArray]]  # right items -> left items -> kernel values
+TILE = 2 * BLOCK
 
 
 class Differences(NamedTuple):
@@ -32,17 +33,24 @@ class Differences(NamedTuple):
         """Return how many there are."""
         return len(self.ends)
 
-    def gram(self, block: Block, dtype: DTypeLike) -> Gram:
-        """Return the Gram matrix of the differences."""
-        ends, blocks = self.ends.T, []
-        for a in range(0, self.size, BLOCK):
-            b = min(a + BLOCK, self.size)
-            values = np.zeros((b - a, b), dtype)
-            for i, left in enumerate(ends):
-                for j, right in enumerate(ends):
-                    part = block(left[a:b], right[:b])
-                    np.add(values, part, out=values) if i == j else np.subtract(values, part, out=values)
-            blocks.append(values)
+    def gram(self, against: Against, dtype: DTypeLike) -> Gram:
+        """Return the Gram matrix of the differences, in tiles that stay in the processor's cache."""
+        starts = range(0, self.size, BLOCK)
+        ends, stops = self.ends.T, [min(a + BLOCK, self.size) for a in starts]
+        blocks = [np.empty((b - a, b), dtype) for a, b in zip(starts, stops, strict=True)]
+        for c in range(0, self.size, TILE):
+            values = [against(right[c : c + TILE]) for right in ends]
+            for a, b, block in zip(starts, stops, blocks, strict=True):
+                if b <= c:
+                    continue
+                tile = block[:, c : c + TILE]
+                for i, left in enumerate(ends):
+                    for j, of in enumerate(values):
+                        part = of(left[a:b])[:, : tile.shape[1]]
+                        if i == j == 0:
+                            tile[:] = part
+                        else:
+                            (np.add if i == j else np.subtract)(tile, part, out=tile)
         return Gram(blocks)
 
     def on_items(self, w: Array) -> Array:
