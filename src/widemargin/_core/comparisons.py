@@ -45,7 +45,7 @@ class Rows:
         if self.task is not None or self.D.nnz != 2 * m or m <= n:
             return self
         ends = self.D.indices.reshape(m, 2).astype(np.int64) @ [n, 1]
-        if np.all(np.diff(np.sort(ends))):
+        if np.count_nonzero(np.diff(np.sort(ends))) > 0.8 * m:  # too few repetitions to pay for a sort by all keys
             return self
         keys = [*self.D.data.reshape(m, 2).T, *self.E.T, self.margin, ends]
         order = np.lexsort(keys)

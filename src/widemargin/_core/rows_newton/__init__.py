@@ -20,7 +20,7 @@ from ..losses import Loss
 from ..row_risk import RowsRisk
 from ..solution import Array, Solution, Status
 from .answer import Verdict, is_free, verdict
-from .differences import differences, shuffled_items
+from .differences import distinct_differences, shuffled_items
 from .iterations import run
 from .problem import Problem
 from .spaces import Columns
@@ -115,7 +115,7 @@ def _constant(rows: Rows, map_: Map, C: float, loss: Loss) -> Solution:
 
 def gram_bytes(rows: Rows, map_: Map, tol: float) -> int:
     """Return what the kernel values that Newton works on will take."""
-    n = differences(rows).size
+    n = distinct_differences(rows).size
     if n > map_.n_items and map_.n_items <= WIDE:
         return 3 * 8 * map_.n_items**2
     return _precision(tol).itemsize * min(n, map_.n_items) ** 2 // 2
@@ -130,7 +130,7 @@ def _setting(rows: Rows, map_: Map, C: float, loss: Loss, tol: float) -> _Settin
     X = map_.columns()
     if X is not None:
         return _Setting(Problem(RowsRisk(rows, loss), Columns(X), C), lambda w: w, lambda a: rows.D.T @ a)
-    found = differences(rows)
+    found = distinct_differences(rows)
     if found.size > map_.n_items:
         if map_.n_items <= WIDE:
             problem = Problem(RowsRisk(rows, loss), Columns(map_.features()), C)

@@ -59,7 +59,7 @@ class Differences(NamedTuple):
         return out - np.bincount(self.ends[:, 1], w, minlength=self.n_items) if self.ends.shape[1] == 2 else out
 
 
-def differences(rows: Rows) -> Differences:
+def distinct_differences(rows: Rows) -> Differences:
     """Return the distinct differences of rows that have one entry each, or two: +1 and -1."""
     m, n = rows.shape
     width = rows.D.nnz // max(m, 1)

@@ -6,6 +6,7 @@ follow in closed form; conjugate gradients where neither fits.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -81,23 +82,33 @@ def _hessian(problem: Problem, look: RowLook) -> Array:
     curved = np.flatnonzero(look.curvature)
     if look.tie is None and curved.size > 4 * rows.shape[1]:
         return _over_items(rows, X, look.curvature)
-    sums = None if look.tie is None else problem.risk.curved_sums(curved)
     if sparse.issparse(X):
+        sums = None if look.tie is None else problem.risk.curved_sums(curved)
         return _sparse_hessian(rows, X, look, curved, sums)
     k = rows.E.shape[1] + X.shape[1]
     H = np.zeros((k, k), order="F")
-    size = max(1, ENTRIES // k)
-    for a in range(0, curved.size, size):
-        part = curved[a : a + size]
-        _add_square(H, _written_out(rows, X, part), look.curvature[part])
-    if sums is not None and look.tie is not None:
-        tied = np.flatnonzero(look.tie)
-        items = (sums @ rows.D[curved])[tied]
-        levels = (sums @ rows.E[curved])[tied]
-        for a in range(0, tied.size, size):
-            B = np.hstack([_product(items[a : a + size], X), levels[a : a + size]])
-            _add_square(H, B, look.tie[tied[a : a + size]], sign=-1.0)
+    for part, starts in _parts(rows, curved, max(1, ENTRIES // k)):
+        B = _written_out(rows, X, part)
+        B *= np.sqrt(look.curvature[part])[:, None]
+        blas.dsyrk(1.0, B.T, beta=1.0, c=H, lower=1, overwrite_c=1)
+        if look.tie is not None and rows.task is not None:
+            share = look.tie[rows.task[part[starts]]] / look.curvature[part[starts]]  # rows of a task curve alike
+            S = np.sqrt(share)[:, None] * np.add.reduceat(B, starts)
+            blas.dsyrk(-1.0, S.T, beta=1.0, c=H, lower=1, overwrite_c=1)
     return H
+
+
+def _parts(rows: Rows, curved: IntArray, size: int) -> Iterator[tuple[IntArray, IntArray]]:
+    """Yield curved rows in parts of about a size, tasks whole, and where their tasks begin."""
+    first = np.arange(curved.size)
+    if rows.task is not None:
+        first = np.flatnonzero(np.diff(rows.task[curved], prepend=-1))
+    a = 0
+    while a < first.size:
+        b = max(a + 1, int(np.searchsorted(first, first[a] + size)))
+        end = first[b] if b < first.size else curved.size
+        yield curved[first[a] : end], first[a:b] - first[a]
+        a = b
 
 
 def _written_out(rows: Rows, X: Any, part: IntArray) -> Array:
@@ -111,19 +122,6 @@ def _written_out(rows: Rows, X: Any, part: IntArray) -> Array:
         inner += X[rows.D.indices[at[:, j]]] * rows.D.data[at[:, j : j + 1]]
     B[:, X.shape[1] :] = rows.E[part]
     return B
-
-
-def _product(D: sparse.csr_array, X: Any) -> Array:
-    """Return D X, converting only the rows of X that D needs."""
-    items, where = np.unique(D.indices, return_inverse=True)
-    local = sparse.csr_array((D.data, where, D.indptr), shape=(D.shape[0], items.size))
-    return local @ X[items].astype(float, copy=False)
-
-
-def _add_square(H: Array, B: Array, weight: Array, *, sign: float = 1.0) -> None:
-    """Add sign * B'diag(weight) B to the lower half of H, in place."""
-    B *= np.sqrt(weight)[:, None]
-    blas.dsyrk(sign, B.T, beta=1.0, c=H, lower=1, overwrite_c=1)
 
 
 def _sparse_hessian(
