@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 
 from .kernels import Kernel
@@ -52,9 +52,9 @@ class ItemKernelMap:
         """Return None: weights belong to items, not to columns."""
         return
 
-    def against(self, right: NDArray[np.int64], dtype: DTypeLike) -> Callable[[NDArray[np.int64]], NDArray]:
+    def against(self, right: NDArray[np.int64], dtype: np.dtype) -> Callable[[NDArray[np.int64]], NDArray]:
         """Return left -> kernel values between two lists of items, in the given precision."""
-        X = self._single if np.dtype(dtype) == np.float32 else self.X
+        X = self._single if dtype == np.float32 else self.X
         values = self.kernel.against(X[right])
         return lambda left: values(X[left]).astype(dtype, copy=False)
 

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 from scipy import linalg, sparse
 from scipy.linalg import lapack
 
@@ -149,7 +149,7 @@ class KernelMap:
         """Return the kernel's own values, to be tested for convexity."""
         return self.K
 
-    def against(self, right: NDArray[np.int64], dtype: DTypeLike) -> Callable[[NDArray[np.int64]], NDArray]:
+    def against(self, right: NDArray[np.int64], dtype: np.dtype) -> Callable[[NDArray[np.int64]], NDArray]:
         """Return left -> kernel values between two lists of items, in the given precision."""
         return lambda left: self.K[np.ix_(left, right)].astype(dtype, copy=False)
 

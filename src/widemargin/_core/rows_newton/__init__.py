@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 from .. import rules
 from ..comparisons import IntArray, Rows
@@ -43,7 +43,7 @@ class Map(Protocol):
     def columns(self) -> Any | None:
         """Return X with u = X w, dense or CSR; None where weights belong to items."""
 
-    def against(self, right: IntArray, dtype: DTypeLike) -> Callable[[IntArray], NDArray]:
+    def against(self, right: IntArray, dtype: np.dtype) -> Callable[[IntArray], NDArray]:
         """Return left -> kernel values between two lists of items."""
 
     def features(self) -> Array:
@@ -137,6 +137,6 @@ def _setting(rows: Rows, map_: Map, C: float, loss: Loss, tol: float) -> _Settin
             return _Setting(problem, map_.from_features, lambda a: rows.D.T @ a)
         found = shuffled_items(rows)
     dtype = _precision(tol)
-    gram = found.gram(lambda right: map_.against(right, dtype), dtype)
+    gram = found.gram(map_.against, dtype)
     problem = Problem(RowsRisk(found.rows, loss), gram, C)
     return _Setting(problem, found.on_items, lambda a: found.on_items(found.rows.D.T @ a))

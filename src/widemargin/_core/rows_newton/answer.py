@@ -10,7 +10,7 @@ from .. import rules
 from ..comparisons import Rows
 from ..losses import Loss
 from ..solution import Array, relative_gap
-from .bounds import Best, lower_bound
+from .bounds import Best, dual_value, feasible, pulled
 from .problem import Problem
 
 COLLAPSED = 1e-9  # the model zero must be proved to this
@@ -41,11 +41,12 @@ class Verdict(NamedTuple):
 def verdict(problem: Problem, best: Best) -> Verdict:
     """Recompute both bounds from the data."""
     rows, C, loss = problem.rows, problem.C, problem.risk.loss
-    f = problem.space.exactly(best.point.f.w)
+    slope = feasible(problem.risk, best.slope)
+    f, image = problem.space.exact(best.point.f.w, pulled(problem, slope))
     z = problem.reach(f)
     levels = rules.best_levels(rows, z, C, loss)
     primal = 0.5 * problem.space.inner(f, f) + C * _loss(problem, z, levels)
-    slope, dual = lower_bound(problem, best.slope, exact=True)
+    slope, dual = dual_value(problem, slope, problem.space.inner(image, image))
     nothing = np.zeros_like(z)
     flat = rules.best_levels(rows, nothing, C, loss)
     return Verdict(f.w, levels, primal, dual, C * slope, C * _loss(problem, nothing, flat), flat)

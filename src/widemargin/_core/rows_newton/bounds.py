@@ -35,13 +35,22 @@ class Best(NamedTuple):
         return self._replace(slope=slope, dual=dual) if dual > self.dual else self
 
 
-def lower_bound(problem: Problem, slope: Array, *, exact: bool = False) -> tuple[Array, float]:
+def lower_bound(problem: Problem, slope: Array) -> tuple[Array, float]:
     """Return feasible slopes at their best multiple, and the dual value: one product with the data."""
+    slope = feasible(problem.risk, slope)
+    image = problem.space.gradient(pulled(problem, slope))
+    return dual_value(problem, slope, problem.space.inner(image, image))
+
+
+def pulled(problem: Problem, slope: Array) -> Array:
+    """Return the coordinates of the function that slopes make."""
+    return problem.space.pulled(problem.rows.D.T @ (problem.C * slope))
+
+
+def dual_value(problem: Problem, slope: Array, norm: float) -> tuple[Array, float]:
+    """Return the best multiple of feasible slopes whose function has this squared norm, and its dual value."""
     rows, risk, C = problem.rows, problem.risk, problem.C
-    slope = feasible(risk, slope)
-    w = problem.space.pulled(rows.D.T @ (C * slope))
-    image = problem.space.exactly(w) if exact else problem.space.gradient(w)
-    gain, curve, most = C * float(slope @ rows.margin), problem.space.inner(image, image), np.inf
+    gain, curve, most = C * float(slope @ rows.margin), norm, np.inf
     if risk.loss.squared:
         curve += 2.0 * C * risk.slope_cost(slope)
     else:

@@ -5,7 +5,7 @@ A tie is two rows of one difference, and so is a target; a comparison made often
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
@@ -17,7 +17,8 @@ from ..comparisons import IntArray, Rows
 from ..solution import Array
 from .spaces import BLOCK, Gram
 
-Against: TypeAlias = Callable[[IntArray], Callable[[IntArray], NDArray]]  # right items -> left items -> kernel values
+# (right items, precision) -> left items -> kernel values, in an array of their own
+Against: TypeAlias = Callable[[IntArray, np.dtype], Callable[[IntArray], NDArray]]
 TILE = 2 * BLOCK
 
 
@@ -34,24 +35,47 @@ class Differences(NamedTuple):
         return len(self.ends)
 
     def gram(self, against: Against, dtype: DTypeLike) -> Gram:
-        """Return the Gram matrix of the differences, in tiles that stay in the processor's cache."""
-        starts = range(0, self.size, BLOCK)
-        ends, stops = self.ends.T, [min(a + BLOCK, self.size) for a in starts]
-        blocks = [np.empty((b - a, b), dtype) for a, b in zip(starts, stops, strict=True)]
+        """Return the Gram matrix of the differences; its exact products are computed anew where it is rounded."""
+        blocks = [np.empty((b - a, b), dtype) for a, b in self._strips()]
+        for a, c, tile in self._tiles(against, np.dtype(dtype)):
+            block = blocks[a // BLOCK]
+            block[:, c : c + TILE] = tile[:, : block.shape[1] - c]
+        return Gram(blocks, None if dtype == np.float64 else lambda V: self.products(against, V))
+
+    def products(self, against: Against, V: Array) -> Array:
+        """Return K V for the Gram matrix K in float64, which is never whole."""
+        out = np.zeros_like(V)
+        for a, c, tile in self._tiles(against, np.dtype(np.float64)):
+            b, d = a + tile.shape[0], c + tile.shape[1]
+            above = min(a, d)  # columns before the diagonal block stand for their mirror image too
+            out[a:b] += tile @ V[c:d]
+            if above > c:
+                out[c:above] += tile[:, : above - c].T @ V[a:b]
+        return out
+
+    def _strips(self) -> list[tuple[int, int]]:
+        return [(a, min(a + BLOCK, self.size)) for a in range(0, self.size, BLOCK)]
+
+    def _tiles(self, against: Against, dtype: np.dtype) -> Iterator[tuple[int, int, NDArray]]:
+        """Yield (row, column, values) of the tiles that cover the lower half, each of a size for the cache.
+
+        A tile ends with the block of the diagonal: within it the values are complete.
+        """
         for c in range(0, self.size, TILE):
-            values = [against(right[c : c + TILE]) for right in ends]
-            for a, b, block in zip(starts, stops, blocks, strict=True):
-                if b <= c:
-                    continue
-                tile = block[:, c : c + TILE]
-                for i, left in enumerate(ends):
-                    for j, of in enumerate(values):
-                        part = of(left[a:b])[:, : tile.shape[1]]
-                        if i == j == 0:
-                            tile[:] = part
-                        else:
-                            (np.add if i == j else np.subtract)(tile, part, out=tile)
-        return Gram(blocks)
+            values = [against(right[c : c + TILE], dtype) for right in self.ends.T]
+            for a, b in self._strips():
+                if b > c:
+                    yield a, c, self._tile(values, slice(a, b))[:, : b - c]
+
+    def _tile(self, values: list[Callable[[IntArray], NDArray]], rows: slice) -> NDArray:
+        """Return the inner products of some differences with those of a tile: four kernel values, or one."""
+        ends = self.ends[rows].T
+        tile = values[0](ends[0])
+        if len(ends) == 2:
+            tile -= values[1](ends[0])
+            tile -= values[0](ends[1])
+            tile += values[1](ends[1])
+        return tile
 
     def on_items(self, w: Array) -> Array:
         """Return coefficients of items from those of differences."""

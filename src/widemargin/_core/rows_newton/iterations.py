@@ -20,7 +20,7 @@ from .spaces import Vector
 
 ROUGH = 2e-2  # the gap to which a sample is solved
 WIDER = 2.0  # a sample's last smoothing times this begins the whole: its active rows are not yet known
-NEAR = 10.0  # the gap, in units of the goal, from which Newton's own prediction is tried as a dual point
+NEAR = 2.0  # the likely gap, in units of the goal, from which Newton's own prediction is tried as a dual point
 LINE_STEPS, LINE_GOAL = 20, 0.02  # evaluations of a line search, and the share of the slope that may remain
 LEVEL_STEPS, LEVEL_GOAL = 60, 1e-13
 TINY = 1e-15
@@ -50,20 +50,21 @@ def run(
     point = best_level(problem, point)
     view = problem.view(point)
     best = Best(point, view.primal, view.look.slope, view.primal - view.gap)
+    left = np.inf  # what the smooth objective could lose before the last step, as Newton saw it
     for k in range(1, max_iter + 1):
         if report is not None:
             report(k, best.gap / best.primal if best.primal > 0.0 else 0.0)
         if not np.isfinite(view.gap) or best.gap <= tol * best.primal:
             return Run(best, problem.risk.h, k, is_done=bool(best.gap <= tol * best.primal))
-        step, db = direction(problem, view)
-        left = -0.5 * _slope(problem, view, step, db)  # what the smooth objective can still lose, as Newton sees it
-        if view.excess > 0.7 * tol * view.primal and left <= 0.3 * view.excess:
-            problem = problem.smoothed(problem.risk.h * _shrink(tol * view.primal / view.excess))
+        room = tol * view.primal
+        if view.excess > 0.7 * room and left <= view.excess:
+            problem = problem.smoothed(problem.risk.h * _shrink(room / view.excess))
             point = best_level(problem, point)
             view = problem.view(point)
-            step, db = direction(problem, view)
+        step, db = direction(problem, view)
+        left = -0.5 * _slope(problem, view, step, db)
         dz = problem.reach(step) + problem.rows.E @ db
-        if left <= NEAR * tol * view.primal:
+        if left + view.excess <= NEAR * room:
             best = best.with_dual(*_predicted(problem, view, dz))
         point = _moved(problem, view, point, (step, db, dz))
         view = problem.view(point)

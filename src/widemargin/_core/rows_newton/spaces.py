@@ -5,6 +5,7 @@ A vector of the space is a function: its coordinates `w` and its utilities `u` a
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
@@ -54,7 +55,9 @@ class Columns:
         starts = range(0, self.n_items, CONVERTED)
         return Vector(w, np.concatenate([self.X[i : i + CONVERTED].astype(float) @ w for i in starts]))
 
-    exactly = vector
+    def exact(self, *ws: Array) -> list[Vector]:
+        """Return functions by their coordinates."""
+        return [self.vector(w) for w in ws]
 
     def gradient(self, w: Array) -> Vector:
         """Return the gradient with coordinates w, without utilities."""
@@ -89,6 +92,7 @@ class Gram:
     """u = K w; block b of the lower half holds rows b * BLOCK to its end and all columns up to there."""
 
     blocks: list[NDArray]
+    products: Callable[[Array], Array] | None = None  # with K in float64, where the blocks are rounded
     is_gram = True
 
     @property
@@ -110,14 +114,11 @@ class Gram:
             out[:a] += v[a:end] @ block[:, :a]
         return Vector(w, out)
 
-    def exactly(self, w: Array) -> Vector:
-        """Return the function with coordinates w, sums in float64."""
-        out = np.zeros(self.n_items)
-        for b, half in enumerate(self.blocks):
-            a, block = b * BLOCK, half.astype(float, copy=False)
-            out[a : block.shape[1]] += block @ w[: block.shape[1]]
-            out[:a] += w[a : block.shape[1]] @ block[:, :a]
-        return Vector(w, out)
+    def exact(self, *ws: Array) -> list[Vector]:
+        """Return functions by their coordinates, from float64 values of K."""
+        if self.products is None:
+            return [self.vector(w) for w in ws]
+        return [Vector(w, u) for w, u in zip(ws, self.products(np.column_stack(ws)).T, strict=True)]
 
     gradient = vector
 
