@@ -9,7 +9,16 @@ from __future__ import annotations
 from importlib import import_module
 from types import ModuleType
 
-_LATE = ("interior_point", "item_kernel", "linear_program", "newton", "one_norm", "pairs_machine", "risks", "rows_newton")
+_LATE = (
+    "interior_point",
+    "item_kernel",
+    "linear_program",
+    "newton",
+    "one_norm",
+    "pairs_machine",
+    "risks",
+    "rows_newton",
+)
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -13,7 +13,8 @@ from scipy import sparse
 
 from . import _rows
 from .comparisons import IntArray, Rows
-from .risks import Hessp, Loss, Terms
+from .losses import Loss
+from .risks import Hessp, Terms
 from .solution import Array
 
 

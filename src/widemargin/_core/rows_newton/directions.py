@@ -17,7 +17,7 @@ from ..comparisons import IntArray, Rows
 from ..row_risk import RowLook
 from ..solution import Array
 from .problem import Problem, View
-from .spaces import Columns, Gram, Vector
+from .spaces import Columns, Vector
 
 MANY_COLUMNS = 4000  # columns above which no Hessian is formed
 MANY_CURVED = 6000  # curved items above which their Gram matrix is not factored
@@ -124,9 +124,7 @@ def _written_out(rows: Rows, X: Any, part: IntArray) -> Array:
     return B
 
 
-def _sparse_hessian(
-    rows: Rows, X: Any, look: RowLook, curved: IntArray, sums: sparse.csr_array | None
-) -> Array:
+def _sparse_hessian(rows: Rows, X: Any, look: RowLook, curved: IntArray, sums: sparse.csr_array | None) -> Array:
     B = sparse.hstack([rows.D[curved] @ X, sparse.csr_array(rows.E[curved])], format="csr")
     H = B.T @ (sparse.diags_array(look.curvature[curved]) @ B)
     if sums is not None and look.tie is not None:

@@ -19,6 +19,7 @@ from .problem import Point, Problem, View
 from .spaces import Vector
 
 ROUGH = 2e-2  # the gap to which a sample is solved
+SAMPLE_STEPS = 40
 WIDER = 2.0  # a sample's last smoothing times this begins the whole: its active rows are not yet known
 NEAR = 2.0  # the likely gap, in units of the goal, from which Newton's own prediction is tried as a dual point
 LINE_STEPS, LINE_GOAL = 20, 0.02  # evaluations of a line search, and the share of the slope that may remain
@@ -74,7 +75,7 @@ def run(
 
 def _shrink(room: float) -> float:
     """Return the factor for h: the excess falls with its square while rows are dense around the margin."""
-    return float(np.clip(np.sqrt(0.3 * room), 0.2, 0.5))
+    return float(np.clip(np.sqrt(0.3 * room), 0.25, 0.5))
 
 
 def _predicted(problem: Problem, view: View, dz: Array) -> tuple[Array, float]:
@@ -91,7 +92,9 @@ def _from_sample(problem: Problem, tol: float, max_iter: int) -> tuple[Vector, A
     if sample is None:
         return problem.space.zero(), np.zeros(problem.rows.E.shape[1]), None
     part, items = sample
-    found = run(part, max(tol, ROUGH), max_iter)
+    found = run(part, max(tol, ROUGH), min(max_iter, SAMPLE_STEPS))
+    if not found.is_done:  # a large C on nearly separable data: an unfinished sample would mislead
+        return problem.space.zero(), np.zeros(problem.rows.E.shape[1]), None
     point = found.best.point
     return problem.space.vector(problem.space.spread(point.f.w, items)), point.b, WIDER * found.h
 

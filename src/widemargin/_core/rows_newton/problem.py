@@ -84,8 +84,8 @@ class Problem:
             if self.space.n_items < 2 * n:
                 return None
             last = np.maximum.reduceat(self.rows.D.indices, self.rows.D.indptr[:-1])
-            chosen = np.flatnonzero(last < n)  # items come in random order
-            return self._part(chosen, np.arange(n)), np.arange(n)
+            leading = np.flatnonzero(last < n)  # items come in random order
+            return self._part(leading, np.arange(n)), np.arange(n)
         chosen = self._some_rows()
         if chosen is None:
             return None
