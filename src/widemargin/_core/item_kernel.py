@@ -83,7 +83,7 @@ class ItemKernelMap:
 
     def squared_norm(self, w: Array) -> float:
         """Return w' K w, never below zero."""
-        return self.map.squared_norm(w)
+        return max(0.0, float(w @ self.forward_exact(w)))
 
     def adjoint_exact(self, g: Array) -> Array:
         """Return the coefficients of sum_i g_i k(x_i, .): g itself."""
