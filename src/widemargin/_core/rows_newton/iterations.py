@@ -75,7 +75,7 @@ def run(
 
 def _shrink(room: float) -> float:
     """Return the factor for h: the excess falls with its square while rows are dense around the margin."""
-    return float(np.clip(np.sqrt(0.3 * room), 0.25, 0.5))
+    return float(np.clip(np.sqrt(0.3 * room), 0.2, 0.5))
 
 
 def _predicted(problem: Problem, view: View, dz: Array) -> tuple[Array, float]:
