@@ -18,7 +18,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 
 ESTIMATORS = {"classification", "regression", "ranking", "vector_machine", "ordinal", "comparison", "choice"}
 SHARED = {"_estimator", "_ranker", "_queries", "_task", "metrics", "exceptions", "pairs"}  # under an estimator
-SOLVERS = {"newton", "interior_point", "one_norm", "linear_program"}
+SOLVERS = {"newton", "rows_newton", "interior_point", "one_norm", "linear_program"}
 UNIMPORTED = {"cli", "experiments", "demo"}
 ABOVE = {"io", "onnx"}  # what is done with fitted models: may use every estimator
 

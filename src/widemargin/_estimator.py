@@ -32,6 +32,8 @@ LOSSES = {
     "epsilon_insensitive": HINGE,
     "squared_epsilon_insensitive": SQUARED_HINGE,
 }
+EXACT_ROWS = 5_000  # explicit rows up to this are solved to rounding, whatever tol
+EXACT_KERNEL_ROWS = 1_500  # the same with a kernel, whose Newton steps cost the cube of them
 EXPLICIT_PAIRS = 20_000  # pairs are written out up to this: the interior point is exact there, and fast enough
 EXPLICIT_PAIRS_FINE = 200_000  # the same where Newton is slow on a kernel: a fine tol, or a C that makes it steep
 EXPLICIT_PAIRS_RESCUE = 1_000_000  # the same where Newton did not reach the gap
@@ -151,6 +153,9 @@ class PreferenceEstimator(BaseEstimator):
         if implicit and self._may_round(X):
             self._check_gram_memory(X.shape[0], BYTES_HALF)
             return maps.ItemsMap(self._kernel, X)
+        if not implicit and self._kernel is not None and self._kernel.is_psd and X.shape[0] > EXACT_KERNEL_ROWS:
+            if np.isfinite(np.max(self._kernel.diag(X))):  # then every value is
+                return maps.ItemsMap(self._kernel, X)
         return self._convex(maps.KernelMap(self._make_gram(X)))
 
     def _make_low_rank(self, X):
@@ -217,7 +222,35 @@ class PreferenceEstimator(BaseEstimator):
     def _solve_rows(self, task, rows, part=0):
         """Solve explicit rows, the given part of the task."""
         C = self._scaled_C(float(rows.weight.sum()))
-        return task.answer(C, self.tol, lambda: self._interior_point(rows, task.map_, C), part)
+        last = task.answers.get(part)
+        start = None if last is None else last.solution
+        return task.answer(C, self.tol, lambda: self._solve_rows_at(rows, task.map_, C, start), part)
+
+    def _solve_rows_at(self, rows, map_, C, start):
+        """Solve exactly where rows are few or slacks are forbidden, else by Newton to the gap tol."""
+        most = EXACT_KERNEL_ROWS if map_.is_gram else EXACT_ROWS
+        rows = rows.merged() if rows.shape[0] > most else rows
+        if np.isinf(C) or rows.shape[0] <= most:
+            return self._exactly(rows, map_, C)
+        found = self._rows_newton(rows, map_, C, start)
+        if found[1].status is Status.CONVERGED:
+            return found
+        try:
+            return min(found, self._exactly(rows, map_, C), key=lambda f: f[1].gap)
+        except MemoryError:  # the honest gap of what could be done
+            return found
+
+    def _exactly(self, rows, map_, C):
+        if map_.is_gram:
+            self._check_gram_memory(map_.n_items, BYTES_WHOLE)
+        return self._interior_point(rows, map_, C)
+
+    def _rows_newton(self, rows, map_, C, start):
+        if map_.columns() is None:
+            need = _core.rows_newton.gram_bytes(rows, map_, self.tol)
+            self._check_gram_memory(map_.n_items, need / map_.n_items**2)
+        how = {"tol": self.tol, "max_iter": self.max_iter, "report": self._progress(), "start": start}
+        return "newton", _core.rows_newton.rows_newton(rows, map_, C, LOSSES[self.loss], **how)
 
     def _solve_levels(self, task, *, exact_pairs=EXPLICIT_PAIRS):
         """Solve all pairs of levels: written out where they are few, hard or must be exact; else implicit."""

@@ -7,6 +7,7 @@ Gram matrix is what the map has at hand.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -163,6 +164,10 @@ class KernelMap:
         """Return the kernel's own values, to be tested for convexity."""
         return self.K
 
+    def against(self, right: NDArray[np.int64], dtype: np.dtype) -> Callable[[NDArray[np.int64]], NDArray]:
+        """Return left -> kernel values between two lists of items, in the given precision."""
+        return lambda left: self.K[np.ix_(left, right)].astype(dtype, copy=False)
+
     def columns(self) -> None:
         """Return None: weights belong to items, not to columns."""
         return
@@ -261,8 +266,16 @@ class ItemsMap:
         """Return None: weights belong to items, not to columns."""
         return
 
+    def against(self, right: NDArray[np.int64], dtype: np.dtype) -> Callable[[NDArray[np.int64]], NDArray]:
+        """Return left -> kernel values between two lists of items, in the given precision."""
+        values = self.kernel.against(self.X[right].astype(dtype, copy=False))
+        return lambda left: values(self.X[left].astype(dtype, copy=False)).astype(dtype, copy=False)
+
     def forward(self, w: Array) -> Array:
         """Return the utilities of the items."""
+        used = np.flatnonzero(w)
+        if used.size < w.size / 2 and self.X.dtype == np.float64:
+            return self.kernel.weighted_sum(self.X, self.X[used], w[used])
         return streamed_product(self.kernel, self.X, w)
 
     adjoint = metric = forward_exact = forward
