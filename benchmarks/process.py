@@ -8,9 +8,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+from rich.console import Console
+from rich.progress import track
+
 from .measure import Result
 from .objective import RefereeError
 
+CONSOLE = Console(stderr=True)
 ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
@@ -34,6 +38,10 @@ def in_process(workload, solver, **how):
 
 
 def progress(text):
-    """Write to standard error at once."""
-    sys.stderr.write(text)
-    sys.stderr.flush()
+    """Write a line about what was done, above the bar."""
+    CONSOLE.print(text, highlight=False, markup=False)
+
+
+def with_bar(steps):
+    """Return the steps; a bar on standard error shows how many are done."""
+    return track(steps, description="workloads", console=CONSOLE)

@@ -11,7 +11,7 @@ from pathlib import Path
 from . import machine, objective
 from .datasets import WORKLOADS
 from .measure import measure
-from .process import in_process, progress
+from .process import in_process, progress, with_bar
 from .scaling import scaling
 from .startup import startup
 from .table import table
@@ -75,23 +75,17 @@ def full_results(workloads, names=None, keep=None):
 def collect(workloads, names, run, keep=None):
     """Run ours, then the peers against our lower bound; no answer may lie below what was certified."""
     results = []
-    for k, workload in enumerate(workloads, 1):
-        progress(f"[{k}/{len(workloads)}] {workload.name}:")
+    for workload in with_bar(workloads):
         rows = [run(workload, "ours")]
         own = rows[0]
-        progress(summary(own))
         if workload.threads and not own.skipped:
             rows.append(run(workload, "ours", threads=2, bound=own.bound))
-            progress(summary(rows[-1]))
-        for peer in workload.peers:
-            if names is None or peer in names:
-                rows.append(run(workload, peer, bound=own.bound))
-                progress(summary(rows[-1]))
+        rows += [run(workload, peer, bound=own.bound) for peer in workload.peers if names is None or peer in names]
         if own.certificate is not None:
             for row in rows:
                 if row.objective is not None:
                     objective.check_bound(row.objective, own.certificate)
-        progress("\n")
+        progress(f"{workload.name}: {', '.join(map(summary, rows))}")
         results += rows
         if keep:
             keep(results)
@@ -100,4 +94,4 @@ def collect(workloads, names, run, keep=None):
 
 def summary(row):
     """Return a few words for the progress line."""
-    return f" {row.solver} " + (f"({row.skipped})" if row.skipped else f"{row.cpu:.3g} s")
+    return f"{row.solver} " + (f"({row.skipped})" if row.skipped else f"{row.cpu:.3g} s")

@@ -5,16 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from .datasets.graded import ROWS, SCALING
-from .process import in_process, progress
+from .process import in_process, with_bar
 
 
 def scaling(folder):
     """Measure, draw into the folder, and return the lines of a table with the slopes."""
-    results = []
-    for workload in SCALING.values():
-        progress(f"{workload.name}\n")
-        results.append(in_process(workload, "ours"))
-    return lines_of(results, folder)
+    return lines_of([in_process(workload, "ours") for workload in with_bar(list(SCALING.values()))], folder)
 
 
 def lines_of(results, folder):

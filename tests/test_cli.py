@@ -13,6 +13,7 @@ from sklearn.datasets import dump_svmlight_file
 
 from widemargin import RankingSVM, io
 from widemargin.cli import app as cli
+from widemargin.cli import judge
 from widemargin.datasets import make_choices, make_comparisons, make_graded_queries, make_ordinal
 from widemargin.metrics import concordance, ndcg_score
 
@@ -106,6 +107,22 @@ def test_per_query_metrics_average_to_the_overall_ones(widemargin):
     rows = pd.read_csv(std_io.StringIO(succeed(widemargin("evaluate", "model.wm", "test.dat", "--per-query"))))
     whole = json.loads(succeed(widemargin("evaluate", "model.wm", "test.dat", "--json", "--bootstrap", 0)))
     assert rows["NDCG@10"].mean() == pytest.approx(whole["metrics"]["NDCG@10"]["value"])
+    assert list(rows["qid"]) == sorted(rows["qid"])  # in order of first appearance, which is sorted here
+
+
+def test_bootstrap_over_queries_is_what_refitting_the_metric_gives(queries):
+    """Weighted means of the per-query values are the metrics of the resampled rows, concordance included."""
+    data = queries[0]
+    predicted = data.X @ np.array([1.0, 0.5, -0.2, 0.1])
+    functions = judge.measures(cli.Kind.ranking, 5, None, 0.0)
+    quiet = lambda steps, *_: steps  # noqa: E731
+    samples = judge._from_queries(functions, data.y, predicted, data.qid, 3, np.random.default_rng(0), quiet)
+    picked = np.random.default_rng(0).multinomial(30, np.full(30, 1 / 30), size=3)
+    for k in range(3):
+        drawn = [np.flatnonzero(data.qid == q) for q in range(30) for _ in range(picked[k, q])]
+        rows, again = np.concatenate(drawn), np.repeat(np.arange(30), [d.size for d in drawn])
+        for name, function in functions.items():
+            assert samples[name][k] == pytest.approx(function(data.y[rows], predicted[rows], again))
 
 
 @pytest.mark.parametrize("words", [False, True])

@@ -9,7 +9,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from widemargin._core import _counting_ref as ref
 from widemargin._core.comparisons import Levels, from_levels
 from widemargin._core.losses import HINGE, SQUARED_HINGE
-from widemargin._core.risks import Block, GroupedPairRisk, RowsRisk
+from widemargin._core.risks import Block, GroupedPairRisk
+from widemargin._core.row_risk import RowsRisk
 
 
 @st.composite

@@ -14,8 +14,6 @@ from widemargin._core.comparisons import from_levels
 from widemargin._core.losses import HINGE, SQUARED_HINGE
 from widemargin._core.maps import KernelMap, LinearMap
 from widemargin._core.newton import Plan, newton
-from widemargin._core.newton.gram import HalfGram, WholeGram
-from widemargin._core.newton.kernel import newton_kernel
 from widemargin._core.risks import GroupedPairRisk
 from widemargin._core.solution import Status
 
@@ -216,40 +214,6 @@ def test_linear_kernel_equals_linear_map(loss, n_levels):
     assert kernel.objective == pytest.approx(linear.objective, rel=2e-6)
     assert max(kernel.dual, linear.dual) <= min(kernel.objective, linear.objective) * (1 + 1e-12)
     assert_allclose(X.T @ kernel.weights, linear.weights, atol=1e-2 * np.abs(linear.weights).max())
-
-
-@pytest.mark.parametrize("loss", LOSSES)
-def test_kernel_samples_and_preconditioner_agree_with_the_plain_path(loss):
-    """The multilevel start and the preconditioner (many items) change the way, not the answer."""
-    rng = np.random.default_rng(0)
-    n = 5100
-    X = rng.normal(size=(n, 3))
-    y = np.argsort(np.argsort(np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * rng.normal(size=n))).astype(np.int64)
-
-    def rbf(A, B):
-        return np.exp(-0.2 * ((A**2).sum(1)[:, None] + (B**2).sum(1) - 2 * A @ B.T))
-
-    half = HalfGram.of(rbf, X)
-    risk = risk_of(y, np.zeros(n, np.int64), loss)
-    C = 30.0 / risk.levels.n_pairs
-    fast = newton_kernel(half, risk, C, tol=1e-3, max_iter=100, say=lambda _: None)
-    tight = newton_kernel(WholeGram(rbf(X, X)), risk, C, tol=1e-4, max_iter=100, say=lambda _: None)
-    assert fast.status is tight.status is Status.CONVERGED
-    assert fast.dual <= tight.objective * (1 + 1e-6)
-    assert fast.objective == pytest.approx(tight.objective, rel=1e-3)
-
-
-def test_half_gram_is_the_matrix():
-    """Products, corners and columns of the lower half in blocks."""
-    rng = np.random.default_rng(0)
-    A, v, items = rng.normal(size=(700, 5)), rng.normal(size=700), rng.permutation(700)[:300]
-    half, K = HalfGram.of(lambda X, Z: X @ Z.T, A), A @ A.T
-    assert_allclose(half.product(v), K @ v, atol=1e-3)
-    assert_allclose(half.exact_product(v), K @ v, atol=1e-4)
-    assert_allclose(half.corner(items), K[np.ix_(items, items)], atol=1e-5)
-    assert_allclose(half.columns(items), K[:, items], atol=1e-5)
-    assert_allclose(WholeGram(K).product(v), K @ v)
-    assert_allclose(KernelMap(half).forward(v), K @ v, atol=1e-4)
 
 
 @pytest.mark.parametrize("loss", LOSSES)

@@ -20,6 +20,18 @@ def comparisons(n, quick):
     return Problem("comparison", X, y, C=1.0, loss="hinge", kernel="rbf", gamma=0.1, index=index)
 
 
+def votes(n_items, n_pairs, quick):
+    """Return votes on items with features, ties included."""
+    n_items, n_pairs = (40, 150) if quick else (n_items, n_pairs)
+    rng = np.random.default_rng(8)
+    X = rng.standard_normal((n_items, 50))
+    w = rng.standard_normal(50) * 0.3
+    index = rng.integers(0, n_items, (n_pairs, 2))
+    s = (X[index[:, 0]] - X[index[:, 1]]) @ w + rng.standard_normal(n_pairs)
+    y = np.where(np.abs(s) < 1.0, 0, np.sign(s)).astype(np.int64)
+    return Problem("comparison", X, y, C=1e-3, loss="hinge", index=index)
+
+
 def sets(kind, n_sets, size, quick):
     """Return sets of alternatives, one of them chosen."""
     n_sets = 50 if quick else n_sets
@@ -32,6 +44,10 @@ def sets(kind, n_sets, size, quick):
 
 WORKLOADS = [
     Workload("compare-5k", partial(comparisons, 5_000), ("svc_pairs",)),
+    Workload("votes-100k", partial(votes, 20_000, 100_000)),
+    Workload("votes-1m", partial(votes, 100_000, 1_000_000)),
     Workload("choice-2k-task", partial(sets, "choice", 2_000, 10), ("clarabel",)),
     Workload("choice-2k-pair", partial(sets, "choice_pair", 2_000, 10), ("linear_svc_pairs",)),
+    Workload("choice-100k-task", partial(sets, "choice", 100_000, 10)),
+    Workload("choice-100k-pair", partial(sets, "choice_pair", 100_000, 10), ("linear_svc_pairs",)),
 ]

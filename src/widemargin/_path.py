@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -89,10 +90,9 @@ def _along(estimator, data, given, Cs):
     if finite:
         posed = clone(estimator).set_params(C=finite[0])
         task = posed._pose(*data, **given)  # noqa: SLF001 (the machines' own seam)
-        known = {name: value for name, value in vars(posed).items() if name not in posed.get_params(deep=False)}
         for C in finite:
-            model = clone(estimator).set_params(C=C)
-            vars(model).update(known)
+            model = copy(posed)  # with what the data determined
+            model.C = C
             yield C, model._learn(task)  # noqa: SLF001
     for C in Cs[len(finite) :].tolist():  # a hard margin: some machines write other rows for it
         yield C, clone(estimator).set_params(C=C).fit(*data, **given)

@@ -333,7 +333,8 @@ def _check_outcomes(y, n):
     y = np.asarray(y)
     if y.shape != (n,):
         raise ValueError(f"y has shape {y.shape}; expected {(n,)}: one outcome per pair.")
-    if not all(v in (-1, 0, 1) for v in y.tolist()):
-        odd = next(v for v in y.tolist() if v not in (-1, 0, 1))
+    known = (y == 0) | (y == 1) | (y == -1)
+    if not np.all(known):
+        odd = y[~known].tolist()[0]
         raise ValueError(f"y has the value {odd!r}; expected +1 (first preferred), 0 (no difference) and -1.")
     return y.astype(np.int64)

@@ -130,7 +130,7 @@ class OrdinalSVM(ClassifierMixin, PreferenceEstimator):
         X, labels, weight, _, kept = self._check_samples(X, np.asarray(y), sample_weight)
         codes = self._codes(labels, order)
         levels = comparisons.from_levels(codes, np.zeros_like(codes), weight)
-        return Task(X, kept, self._make_map(X), levels)
+        return Task(X, kept, self._make_map(X, implicit=True), levels)
 
     def _learn(self, task):
         exact_pairs = EXACT_PAIRS // 4 if task.map_.is_gram else EXACT_PAIRS
@@ -138,7 +138,9 @@ class OrdinalSVM(ClassifierMixin, PreferenceEstimator):
         self._keep_solution(solver, [solution])
         self._keep_model(task, [solution])
         self._warn_if_collapsed("The labels contradict each other, or the features do not tell the items apart.")
-        u, levels = task.map_.forward_exact(solution.weights), task.comparisons
+        u, levels = solution.utilities, task.comparisons
+        if u is None:
+            u = task.map_.forward_exact(solution.weights)
         blur = 0.0 if solver == "interior_point" else np.sqrt(2.0 * self.duality_gap_)
         self.thresholds_ = rules.thresholds(
             u,

@@ -39,9 +39,10 @@ class RankingSVM(Ranker):
     C_scale : {"sum", "mean"}, default="sum"
         "mean" divides C by the total weight of the pairs.
     memory_limit : float, default=None
-        Bytes that an exact kernel may need; by default 80 % of the machine's memory.
+        Bytes that a kernel may need; by default 80 % of the machine's memory. A fit that needs more is refused before
+        anything is allocated.
     n_components : int, default=None
-        Rank of a low-rank kernel; None is exact.
+        Rank of a low-rank kernel, whose loss `kernel_loss_` tells; None is exact.
     n_jobs : int, default=None
         Threads of a linear fit on implicit pairs, with scikit-learn's meaning: None is 1 unless in a
         :obj:`joblib.parallel_config` context, -1 all cores. The model does not depend on it.
@@ -57,6 +58,9 @@ class RankingSVM(Ranker):
         The minimum, in the scale of the formula above.
     duality_gap_ : float
         An upper bound on how far, relatively, `objective_` is from the true minimum.
+    kernel_loss_ : float
+        With `n_components`: the share of the kernel's trace that the low-rank kernel leaves out; objective and gap are
+        those of the low-rank problem.
     n_iter_ : int
         Iterations of the solver.
     solver_ : str
@@ -131,7 +135,8 @@ class RankingSVM(Ranker):
         self._check_parameters()
         self._check_loss(("hinge", "squared_hinge"))
         X, codes, group, weight, kept = self._check_graded(X, y, qid, sample_weight)
-        return Task(X, kept, self._make_map(X), comparisons.from_levels(codes, group, weight))
+        map_ = self._make_map(X, implicit=True)
+        return Task(X, kept, map_, comparisons.from_levels(codes, group, weight))
 
     def _learn(self, task):
         solver, solution = self._solve_levels(task)

@@ -9,7 +9,15 @@ from __future__ import annotations
 from importlib import import_module
 from types import ModuleType
 
-_LATE = ("interior_point", "linear_program", "newton", "one_norm", "pairs_machine", "risks")
+_LATE = (
+    "interior_point",
+    "linear_program",
+    "newton",
+    "one_norm",
+    "pairs_machine",
+    "risks",
+    "rows_newton",
+)
 
 
 def __getattr__(name: str) -> ModuleType:

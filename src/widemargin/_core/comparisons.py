@@ -39,6 +39,21 @@ class Rows:
         """Return (number of rows, number of items)."""
         return self.D.shape
 
+    def merged(self) -> Rows:
+        """Return each comparison once, with the weight of all its repetitions; tasks stay as they are."""
+        m, n = self.shape
+        if self.task is not None or self.D.nnz != 2 * m or m <= n:
+            return self
+        ends = self.D.indices.reshape(m, 2).astype(np.int64) @ [n, 1]
+        if np.count_nonzero(np.diff(np.sort(ends))) > 0.8 * m:  # too few repetitions to pay for a sort by all keys
+            return self
+        keys = [*self.D.data.reshape(m, 2).T, *self.E.T, self.margin, ends]
+        order = np.lexsort(keys)
+        new = np.any([np.diff(key[order], prepend=np.nan) != 0 for key in keys], axis=0)
+        start = np.flatnonzero(new)
+        first, weight = order[start], np.add.reduceat(self.weight[order], start)
+        return Rows(self.D[first], self.E[first], self.margin[first], weight, constant=self.constant)
+
     def subset(self, keep: NDArray[np.bool_]) -> Rows:
         """Return the chosen rows; each has its own slack."""
         return Rows(self.D[keep], self.E[keep], self.margin[keep], self.weight[keep])

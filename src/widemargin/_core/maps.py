@@ -7,6 +7,7 @@ Gram matrix is what the map has at hand.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,7 +17,8 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 from scipy.linalg import lapack
 
-from .kernels import Kernel
+from .gram import HalfGram, WholeGram, streamed_product
+from .kernels import Kernel, Linear
 from .solution import Array
 
 BLOCK = 4096  # rows converted to float64 at a time
@@ -49,6 +51,7 @@ class LinearMap:
     """u = X w, with X dense (float32 or float64, never copied) or CSR."""
 
     X: NDArray | sparse.csr_array
+    is_rounded = False
 
     @property
     def n_items(self) -> int:
@@ -59,6 +62,10 @@ class LinearMap:
     def n_features(self) -> int:
         """Return the number of columns that `features` has at most."""
         return min(self.X.shape) if self.is_gram else self.X.shape[1]
+
+    def diag(self) -> Array:
+        """Return the squared norm of each item."""
+        return Linear().diag(self.X)
 
     def gram(self) -> Array:
         """Return the Gram matrix of the items."""
@@ -129,6 +136,7 @@ class KernelMap:
 
     K: Array  # (n, n)
     is_gram = True
+    is_rounded = False
 
     @property
     def n_items(self) -> int:
@@ -140,13 +148,25 @@ class KernelMap:
         """Return the number of columns that `features` has at most."""
         return self.n_items
 
+    def diag(self) -> Array:
+        """Return the squared norm of each item."""
+        return np.diag(self.K)
+
     def gram(self) -> Array:
         """Return the Gram matrix of the items."""
         return self.K
 
+    def quick_gram(self) -> WholeGram:
+        """Return the Gram matrix for many products."""
+        return WholeGram(self.K)
+
     def kernel_block(self) -> Array:
         """Return the kernel's own values, to be tested for convexity."""
         return self.K
+
+    def against(self, right: NDArray[np.int64], dtype: np.dtype) -> Callable[[NDArray[np.int64]], NDArray]:
+        """Return left -> kernel values between two lists of items, in the given precision."""
+        return lambda left: self.K[np.ix_(left, right)].astype(dtype, copy=False)
 
     def columns(self) -> None:
         """Return None: weights belong to items, not to columns."""
@@ -196,6 +216,88 @@ class KernelMap:
 
 
 @dataclass(frozen=True)
+class ItemsMap:
+    """u = K b as in `KernelMap`, for many items: float64 values of K are computed whenever they are asked for.
+
+    Solvers that need products only, work on the lower half in float32, built once; the whole K in float64 comes into
+    being with the first solver that needs it.
+    """
+
+    kernel: Kernel  # positive semi-definite by its form
+    X: Any
+    is_gram = True
+    is_rounded = True  # the quick Gram matrix is
+
+    @property
+    def n_items(self) -> int:
+        """Return the number of items."""
+        return self.X.shape[0]
+
+    @property
+    def n_features(self) -> int:
+        """Return the number of columns that `features` has at most."""
+        return self.n_items
+
+    @cached_property
+    def _half(self) -> HalfGram:
+        return HalfGram.of(self.kernel, self.X)
+
+    @cached_property
+    def _whole(self) -> KernelMap:
+        return KernelMap(self.kernel(self.X, self.X))
+
+    def diag(self) -> Array:
+        """Return the squared norm of each item."""
+        return self.kernel.diag(self.X)
+
+    def gram(self) -> Array:
+        """Return the Gram matrix of the items, whole."""
+        return self._whole.K
+
+    def quick_gram(self) -> HalfGram:
+        """Return the Gram matrix for many products."""
+        return self._half
+
+    def exact(self) -> KernelMap:
+        """Return the map with the whole float64 matrix."""
+        return self._whole
+
+    def columns(self) -> None:
+        """Return None: weights belong to items, not to columns."""
+        return
+
+    def against(self, right: NDArray[np.int64], dtype: np.dtype) -> Callable[[NDArray[np.int64]], NDArray]:
+        """Return left -> kernel values between two lists of items, in the given precision."""
+        values = self.kernel.against(self.X[right].astype(dtype, copy=False))
+        return lambda left: values(self.X[left].astype(dtype, copy=False)).astype(dtype, copy=False)
+
+    def forward(self, w: Array) -> Array:
+        """Return the utilities of the items."""
+        used = np.flatnonzero(w)
+        if used.size < w.size / 2 and self.X.dtype == np.float64:
+            return self.kernel.weighted_sum(self.X, self.X[used], w[used])
+        return streamed_product(self.kernel, self.X, w)
+
+    adjoint = metric = forward_exact = forward
+
+    def adjoint_exact(self, g: Array) -> Array:
+        """Return the coefficients of sum_i g_i k(x_i, .): g itself."""
+        return g
+
+    def squared_norm(self, w: Array) -> float:
+        """Return w' K w, never below zero."""
+        return max(0.0, float(w @ self.forward(w)))
+
+    def features(self) -> Array:
+        """Return a factor of K."""
+        return self._whole.features()
+
+    def from_features(self, w: Array) -> Array:
+        """Return coefficients on the items whose function has the coordinates w."""
+        return self._whole.from_features(w)
+
+
+@dataclass(frozen=True)
 class LowRankMap:
     """u = F w with F F' the best greedy approximation of a kernel matrix from a few landmark items.
 
@@ -209,6 +311,7 @@ class LowRankMap:
     block: Array  # (r, r): the kernel's own values between the landmarks
     loss: float
     is_gram = False
+    is_rounded = False
 
     @classmethod
     def from_kernel(cls, kernel: Kernel, X: Any, rank: int) -> LowRankMap:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _counting
-from .comparisons import IntArray, Levels, Rows, from_levels
+from .comparisons import IntArray, Levels, from_levels
 from .losses import Hinge, SquaredHinge
 from .solution import Array
 
@@ -259,58 +259,3 @@ class Sample(NamedTuple):
     own: GroupedPairRisk  # as they are
     whole: GroupedPairRisk  # with the weight of all pairs
     pieces: GroupedPairRisk  # the same, but large groups cut: their Hessian is cheap
-
-
-@dataclass(frozen=True)
-class RowsRisk:
-    """Explicit rows D u + E b >= margin - slack, each with its own slack; u holds the items, then b."""
-
-    rows: Rows
-    loss: Loss
-    h: float = 0.5  # smoothing of the hinge
-
-    @property
-    def is_exact(self) -> bool:
-        """Return whether the smooth loss is the loss of the problem."""
-        return self.loss.squared
-
-    def smoothed(self, h: float) -> RowsRisk:
-        """Return the same risk with another smoothing."""
-        return replace(self, h=h)
-
-    def value_gradient_hessp(self, u: Array) -> tuple[float, Array, Hessp]:
-        """Return the smooth loss at u, its gradient, and the product with its Hessian."""
-        terms, g, hessp = self.evaluate(u)
-        return terms.value, g, hessp
-
-    def evaluate(self, u: Array) -> tuple[Terms, Array, Hessp]:
-        """Return all sums at u, the gradient, and the product with the Hessian."""
-        rows, n = self.rows, self.rows.shape[1]
-        t = rows.margin - (rows.D @ u[:n] + rows.E @ u[n:])
-        terms, slope, curvature = self._of_shortfall(t)
-        active = np.flatnonzero(curvature)
-        D, E, k = rows.D[active], rows.E[active], curvature[active]
-
-        def hessp(v: Array) -> Array:
-            z = k * (D @ v[:n] + E @ v[n:])
-            return np.concatenate([D.T @ z, E.T @ z])
-
-        return terms, -np.concatenate([rows.D.T @ slope, rows.E.T @ slope]), hessp
-
-    def _of_shortfall(self, t: Array) -> tuple[Terms, Array, Array]:
-        """Return the sums, the slope and the curvature of each row's loss in its shortfall."""
-        c, constant = self.rows.weight, self.rows.constant
-        exact = float(c @ self.loss.value(t)) + constant
-        if self.is_exact:
-            slope = c * self.loss.slope(t)
-            return (
-                Terms(exact, exact, float(slope @ self.rows.margin) - exact + 2.0 * constant),
-                slope,
-                2.0 * c * (t > 0.0),
-            )
-        h = self.h
-        share = np.clip((t + h) / (2.0 * h), 0.0, 1.0)
-        smooth = np.where(t >= h, t, h * share**2)
-        conjugate = float(c @ (share * self.rows.margin)) + constant
-        zone = c * (np.abs(t) < h) / (2.0 * h)
-        return Terms(float(c @ smooth) + constant, exact, conjugate), c * share, zone

@@ -44,6 +44,7 @@ class Solution:
     dual: float
     n_iter: int
     status: Status
+    utilities: Array | None = None  # of the items, where the solver has them in float64
 
     @property
     def gap(self) -> float:

@@ -184,7 +184,7 @@ def evaluate(
     functions = judge.measures(kind, k, _labels(final), getattr(final, "tie_width_", 0.0))
     predicted = judge.predictions(fitted, kind, table.X)
     if per_query:
-        columns = judge.per_query(functions, y, predicted, table.qid)
+        columns = judge.per_query(functions, y, predicted, table.qid, _progress)
         show.write_json({name: list(c) for name, c in columns.items()}) if json else show.write_rows(columns)
         return
     found = judge.evaluate(functions, y, predicted, table.qid, n_bootstrap=bootstrap, progress=_progress)
@@ -384,8 +384,8 @@ def _gamma(text):
         raise DataError(f"--gamma {text}: expected scale, auto or a number.") from None
 
 
-def _progress(steps, name):
-    return track(steps, description=name, console=Console(stderr=True), transient=True)
+def _progress(steps, name, total=None):
+    return track(steps, description=name, total=total, console=Console(stderr=True), transient=True)
 
 
 def _one_line(error):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from itertools import pairwise
 
 import numpy as np
 from sklearn.metrics import accuracy_score, r2_score
@@ -51,34 +50,58 @@ def measures(kind, k, classes, width):
 
 def evaluate(functions, y, predicted, qid, *, n_bootstrap, progress, level=0.95, seed=0):
     """Return for each metric its value and an interval from resampled queries (rows, where there are none)."""
-    units = np.arange(y.size) if qid is None else np.unique(qid, return_inverse=True)[1]
-    order = np.argsort(units, kind="stable")
-    bounds = np.append(np.flatnonzero(np.append(True, np.diff(units[order]) != 0)), units.size)
-    members = [order[a:b] for a, b in pairwise(bounds)]
     rng = np.random.default_rng(seed)
-    drawn = {name: [] for name in functions}
-    for _ in progress(range(n_bootstrap if len(members) > 1 else 0), "bootstrap"):
-        picked = [members[m] for m in rng.integers(len(members), size=len(members))]
-        rows = np.concatenate(picked)
-        again = None if qid is None else np.repeat(np.arange(len(picked)), [p.size for p in picked])
-        for name, value in _values(functions, y[rows], predicted[rows], again).items():
-            drawn[name].append(value)
     overall = _values(functions, y, predicted, qid)
+    drawn = _from_rows if qid is None else _from_queries
+    samples = drawn(functions, y, predicted, qid, n_bootstrap, rng, progress)
     tail = 100 * (1 - level) / 2
     return {
         name: {"value": overall[name], "lower": low, "upper": high}
         for name in functions
-        for low, high in [_percentiles(drawn[name], tail)]
+        for low, high in [_percentiles(samples[name], tail)]
     }
 
 
-def per_query(functions, y, predicted, qid):
+def per_query(functions, y, predicted, qid, progress):
     """Return the metrics of each query, as columns."""
     if qid is None:
         raise DataError("--per-query needs query ids; the data have none.")
-    ids = np.array(list(dict.fromkeys(qid.tolist())))
-    rows = [_values(functions, y[qid == q], predicted[qid == q], np.zeros(int(np.sum(qid == q)))) for q in ids]
+    codes, ids = _queries(qid)
+    order = np.argsort(codes, kind="stable")
+    members = np.split(order, np.cumsum(np.bincount(codes))[:-1])
+    rows = [_values(functions, y[m], predicted[m], np.zeros(m.size)) for m in progress(members, "queries")]
     return {"qid": ids} | {name: np.array([row[name] for row in rows]) for name in functions}
+
+
+def _from_queries(functions, y, predicted, qid, n_bootstrap, rng, progress):
+    """Return resampled values: each metric is a mean over queries, the concordance one that counts their pairs."""
+    columns = per_query(functions, y, predicted, qid, progress)
+    codes, ids = _queries(qid)
+    grades = np.unique(y, return_inverse=True)[1]
+    same = np.bincount(codes * (grades.max() + 1) + grades, minlength=ids.size * (grades.max() + 1))
+    pairs = (np.bincount(codes).astype(float) ** 2 - (same.reshape(ids.size, -1).astype(float) ** 2).sum(axis=1)) / 2
+    picked = rng.multinomial(ids.size, np.full(ids.size, 1.0 / ids.size), size=n_bootstrap if ids.size > 1 else 0)
+    samples = {}
+    for name in functions:
+        weight = np.where(np.isnan(columns[name]), 0.0, pairs if name == "concordance" else 1.0)
+        whole = picked @ weight
+        samples[name] = (picked @ (weight * np.nan_to_num(columns[name])))[whole > 0] / whole[whole > 0]
+    return samples
+
+
+def _from_rows(functions, y, predicted, _, n_bootstrap, rng, progress):
+    """Return the metrics of resampled rows."""
+    draws = (rng.integers(y.size, size=y.size) for _ in range(n_bootstrap))
+    found = [_values(functions, y[r], predicted[r], None) for r in progress(draws, "bootstrap", n_bootstrap)]
+    return {name: np.array([row[name] for row in found]) for name in functions}
+
+
+def _queries(qid):
+    """Return codes of the queries in order of first appearance, and their ids."""
+    first, inverse = np.unique(qid, return_index=True, return_inverse=True)[1:]
+    place = np.empty_like(first)
+    place[np.argsort(first)] = np.arange(first.size)
+    return place[inverse], np.asarray(qid)[np.sort(first)]
 
 
 def _values(functions, y, predicted, qid):
@@ -88,5 +111,5 @@ def _values(functions, y, predicted, qid):
 
 
 def _percentiles(values, tail):
-    kept = np.array(values)[~np.isnan(values)] if len(values) else np.array([])
+    kept = values[~np.isnan(values)]
     return (float("nan"),) * 2 if kept.size == 0 else tuple(np.percentile(kept, [tail, 100 - tail]).tolist())

@@ -15,6 +15,7 @@ from .linear import newton_linear
 from .plan import Plan
 
 if TYPE_CHECKING:
+    from ..gram import Gram
     from ..risks import GroupedPairRisk
     from ..solution import Array, Solution
 
@@ -49,7 +50,9 @@ def newton(
     say = _say if verbose else _silent
     plan = plan or Plan.of(risk, map_, n_threads)
     if plan.gram is not None:
-        solution = newton_kernel(plan.gram, risk, C, tol=tol, max_iter=max_iter, say=say, start=start)
+        solution = newton_kernel(
+            plan.gram, risk, C, tol=tol, max_iter=max_iter, say=say, start=start, memory=plan.memory
+        )
     else:
         solution = newton_linear(plan, C, tol=tol, max_iter=max_iter, say=say, start=start)
     return honest(risk, map_, C, nonzero(risk, map_, C, solution), tol)
@@ -61,8 +64,8 @@ class Map(FinishMap, Protocol):
     def columns(self) -> Any | None:
         """Return X with u = X w and norm ||w||, dense or CSR; None where weights belong to items."""
 
-    def gram(self) -> Any:
-        """Return the Gram matrix of the items."""
+    def quick_gram(self) -> Gram:
+        """Return the Gram matrix of the items for many products; asked for only where there are no columns."""
 
 
 def _say(message: str) -> None:

@@ -43,7 +43,7 @@ def nonzero(risk: GroupedPairRisk, map_: Map, C: float, solution: Solution) -> S
     for _ in range(60):
         value = 0.5 * map_.squared_norm(w) + C * risk.evaluate(map_.forward_exact(w))[0].loss
         if value <= solution.objective:
-            return replace(solution, weights=w, objective=value)
+            return replace(solution, weights=w, objective=value, utilities=None)
         w = 0.5 * w
     return solution
 
@@ -54,7 +54,9 @@ def honest(risk: GroupedPairRisk, map_: Map, C: float, solution: Solution, tol: 
     Losses are differences of sums over all sorted items, so that their error is that of the sums: of the size of
     weight * (1 + |u|)^2 for squared slacks, however small the losses are.
     """
-    size = 1.0 + float(np.max(np.abs(_some_utilities(map_, solution.weights)), initial=0.0))
+    known = solution.utilities
+    u = _some_utilities(map_, solution.weights) if known is None else known
+    size = 1.0 + float(np.max(np.abs(u), initial=0.0))
     power = 2 if risk.loss.squared else 1
     rounding = 4.0 * np.finfo(float).eps * C * risk.levels.total_weight * size**power
     if rounding <= 0.1 * tol * solution.objective:

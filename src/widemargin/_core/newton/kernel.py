@@ -9,25 +9,23 @@ Order of steps:
 3. Newton's direction (I + C L K) x = -R by conjugate gradients in the inner product of K: one product a step.
    Many items: preconditioned by the Hessian of a sample, restricted to the span of a few of its items.
 4. A step along x, shortened until the objective falls: utilities are linear in it, so only pairs are visited.
-Products are float32 where the matrix is; the certificate is recomputed with float64 sums before it is given.
+Products are float32 where the matrix is. Before a gap is reported it is computed again from float64 values of K; where
+that misses the tolerance, steps go on: directions from float32 products, everything else in float64.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
-from scipy import linalg
 
+from ..gram import Gram
 from ..solution import Array, Solution, Status, relative_gap
-from .gram import Gram, WholeGram
+from .galerkin import Galerkin
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from ..comparisons import IntArray
     from ..risks import GroupedPairRisk, Terms
 
 Product: TypeAlias = Callable[[Array], Array]
@@ -37,10 +35,13 @@ SEED = 20100
 FORCING = 0.3  # share of the residual that conjugate gradients leave
 MOST_CG = 200
 SIZES = (1250, 3500)  # of the samples
-FEW_ITEMS = 5000  # below, a preconditioner does not pay
-N_BASIS, N_SEEN = 500, 1500
+FEW_ITEMS, FEW_SHARED_ITEMS = 4000, 1500  # below, a preconditioner does not pay: for one solve, for several
 SMOOTHING_SHARE = 0.4
 FIRST_H, SMALLEST_START_H = 0.5, 0.1
+ENOUGH, ENOUGH_SMOOTHED = 1.4, 0.6  # residuals, in gaps, that leave nothing to gain: a gap is half of one
+NEAR = 3.5  # ratio of C, or of smoothings, over which a preconditioner is kept
+FARTHEST = 2.0  # steps in log C that are extrapolated from the last one
+PATIENCE = 12  # steps in which rounded products must halve the gap
 
 
 class Look(NamedTuple):
@@ -62,13 +63,18 @@ class KernelGoal:
     gram: Gram
     risk: GroupedPairRisk
     C: float
-    product: Product
+    exact: bool = False  # whether looks take float64 values of K
+
+    def start(self, b: Array) -> Look:
+        """Look at b; two products."""
+        return self.look(b, self.gram.exact_product(b) if self.exact else self.gram.product(b))
 
     def look(self, b: Array, s: Array) -> Look:
         """Visit the pairs at s = K b; one product."""
         terms, g, hessp = self.risk.evaluate(s)
         R = b + self.C * g
-        return Look(b, s, terms, g, hessp, R, self.product(R))
+        KR = self.gram.exact_product(R) if self.exact else self.gram.product(R)
+        return Look(b, s, terms, g, hessp, R, KR)
 
     def primal(self, at: Look) -> float:
         """Return the objective of the problem."""
@@ -99,43 +105,6 @@ class KernelGoal:
             step *= 0.5
 
 
-@dataclass(frozen=True)
-class Preconditioner:
-    """The inverse Hessian on the span of some items' kernels, the identity across it.
-
-    With K_SS = U'U and Y = U^-T K_ST, the Hessian seen by a sample T is G = I + C Y L_T Y'; all of the
-    Laplacian L_T is kept: with its diagonal alone the constant function would look steep: worse than nothing.
-    """
-
-    items: IntArray
-    columns: NDArray  # K[:, items]
-    U: NDArray
-    G: tuple[NDArray, bool]
-
-    @classmethod
-    def of(cls, goal: KernelGoal, s: Array) -> Preconditioner:
-        """Build it from a fixed sample at utilities s."""
-        sample = goal.risk.sample(N_SEEN, SEED)
-        basis = np.random.default_rng(SEED).permutation(sample.items.size)[:N_BASIS]
-        columns = goal.gram.columns(sample.items[basis])
-        K_SS = columns[sample.items[basis]].astype(float)
-        K_SS.flat[:: basis.size + 1] += 1e-4 * np.trace(K_SS) / basis.size
-        U = linalg.cholesky(K_SS)
-        Yt = linalg.solve_triangular(U, columns[sample.items].T.astype(float), trans="T").T
-        half = Yt.T @ sample.whole.laplacian_all(s[sample.items], np.ascontiguousarray(Yt))
-        G = goal.C * (half + half.T)
-        G.flat[:: basis.size + 1] += 1.0
-        return cls(sample.items[basis], columns, U, linalg.cho_factor(G))
-
-    def __call__(self, q: Array, Kq: Array) -> tuple[Array, Array]:
-        """Return z near the solution of (I + C L K) z = q, and K z."""
-        t = linalg.solve_triangular(self.U, Kq[self.items], trans="T")
-        d = linalg.solve_triangular(self.U, linalg.cho_solve(self.G, t) - t)
-        z = q.copy()
-        z[self.items] += d
-        return z, Kq + self.columns @ d.astype(self.columns.dtype)
-
-
 def _identity(q: Array, Kq: Array) -> tuple[Array, Array]:
     return q, Kq
 
@@ -152,7 +121,7 @@ def direction(goal: KernelGoal, at: Look, condition: Conditioner, enough: float)
     target = max(FORCING**2 * float(r @ Kr), enough)
     for _ in range(MOST_CG):
         q = d + goal.C * at.hessp(Kd)
-        Kq = goal.product(q)
+        Kq = goal.gram.product(q)
         curvature = float(d @ Kq)
         if not curvature > 0.0:
             break
@@ -167,14 +136,56 @@ def direction(goal: KernelGoal, at: Look, condition: Conditioner, enough: float)
     return x, Kx
 
 
-class Ascent:
-    """Newton steps on one set of items until the certificate is good enough."""
+class Frozen(NamedTuple):
+    """A preconditioner, and what it was built for."""
 
-    def __init__(self, goal: KernelGoal, b: Array, tol: float, smallest_h: float, *, precondition: bool) -> None:
-        self.goal, self.tol, self.smallest_h, self.precondition = goal, tol, smallest_h, precondition
-        self.condition: Conditioner | None = None
-        self.at = goal.look(b, goal.product(b))
+    condition: Conditioner
+    C: float
+    h: float
+
+    def serves(self, goal: KernelGoal) -> bool:
+        """Return whether the Hessian is near enough: its scale is that of C, and smoothing moves it little."""
+        return 1 / NEAR <= goal.C / self.C <= NEAR and 1 / NEAR <= goal.risk.h / self.h <= NEAR
+
+
+@dataclass
+class Memory:
+    """What solves on one Gram matrix and one risk share: the last solutions, and the last preconditioner."""
+
+    trail: list[tuple[float, Array]] = field(default_factory=list)
+    frozen: Frozen | None = None
+    h: float = SMALLEST_START_H
+
+    def begin(self, C: float, start: Array) -> Array:
+        """Return the line through the last two solutions, in log C, where start is the last one; else start."""
+        if len(self.trail) < 2 or not np.array_equal(start, self.trail[-1][1]):
+            return start
+        (C0, b0), (C1, b1) = self.trail
+        ahead = np.log(C / C1) / np.log(C1 / C0) if C1 != C0 else 0.0
+        return b1 + (b1 - b0) * ahead if abs(ahead) <= FARTHEST else b1
+
+    def keep(self, C: float, b: Array, h: float) -> None:
+        """Remember a solution."""
+        self.trail, self.h = [*self.trail[-1:], (C, b)], h
+
+    def condition(self, goal: KernelGoal, s: Array) -> Conditioner:
+        """Return a preconditioner for the goal at utilities s."""
+        if s.size <= (FEW_SHARED_ITEMS if self.trail else FEW_ITEMS):
+            return _identity
+        if self.frozen is None or not self.frozen.serves(goal):
+            self.frozen = Frozen(Galerkin.of(goal.gram.span, goal.risk, goal.C, s), goal.C, goal.risk.h)
+        return self.frozen.condition
+
+
+class Ascent:
+    """Newton steps on one set of items until the certificate is good enough; a start needs no true one."""
+
+    def __init__(self, goal: KernelGoal, b: Array, tol: float, memory: Memory | None = None) -> None:
+        self.goal, self.tol, self.memory = goal, tol, memory
+        self.is_start = memory is None
+        self.at = goal.start(b)
         self.best_dual, self.coefficients = -np.inf, np.zeros(b.size)
+        self.target, self.patience = np.inf, PATIENCE
 
     @property
     def gap(self) -> float:
@@ -192,6 +203,8 @@ class Ascent:
                 return n_iter, Status.NOT_FINITE
             if self.gap <= self.tol and self._confirmed():
                 return n_iter, Status.CONVERGED
+            if self._is_stuck() and not self.sharpen():
+                return n_iter, Status.STALLED
             left = 0.5 * float(self.at.R @ self.at.KR)
             idle = idle + 1 if left <= 1e-14 * primal else 0
             if not self._lower_smoothing(left) and idle > 3:
@@ -200,44 +213,68 @@ class Ascent:
                 self._step(primal)
         return max_iter, Status.MAX_ITER
 
+    def sharpen(self) -> bool:
+        """Look in float64 from now on; return whether that is news."""
+        if self.goal.exact:
+            return False
+        self.goal, self.best_dual = replace(self.goal, exact=True), -np.inf
+        self.at = self.goal.start(self.at.b)
+        self._offer()
+        self.target, self.patience = 0.5 * self.gap, PATIENCE
+        return True
+
     def _offer(self) -> None:
         dual = self.goal.dual(self.at)
         if dual > self.best_dual:
             self.best_dual, self.coefficients = dual, -self.goal.C * self.at.g
 
+    def _is_stuck(self) -> bool:
+        """Return whether the gap is not being halved any more: rounded products have given what they can."""
+        if not self.goal.gram.is_rounded or self.is_start:
+            return False
+        self.patience -= 1
+        if self.gap <= self.target:
+            self.target, self.patience = 0.5 * self.gap, PATIENCE
+        return self.patience < 0
+
     def _confirmed(self) -> bool:
-        """Recompute the certificate with float64 sums; where it fails, go on with those."""
-        gram = self.goal.gram
-        if self.goal.product == gram.exact_product:
+        """Compute the certificate again from float64 values of K; where it fails, go on with those."""
+        goal, at = self.goal, self.at
+        if self.is_start or goal.exact or not goal.gram.is_rounded:
             return True
-        self.goal = replace(self.goal, product=gram.exact_product)
-        self.at = self.goal.look(self.at.b, gram.exact_product(self.at.b))
-        self.best_dual = -np.inf
+        s, Kg = np.ascontiguousarray(goal.gram.exact_product(np.column_stack([at.b, at.g])).T)
+        self.goal = replace(goal, exact=True)
+        # any slopes are a dual point: those of the rounded utilities serve, with the exact norm of their function
+        self.best_dual = goal.C * at.terms.conjugate - 0.5 * goal.C**2 * float(at.g @ Kg)
+        self.at = at._replace(s=s, terms=goal.risk.evaluate(s)[0])
+        if self.gap <= self.tol:
+            return True
+        self.at = self.goal.look(at.b, s)
         self._offer()
         return self.gap <= self.tol
 
     def _lower_smoothing(self, left: float) -> bool:
         """Lower the smoothing where it costs too much and this level is nearly solved."""
         goal, h = self.goal, self.goal.risk.h
-        if goal.risk.is_exact or h <= self.smallest_h:
+        smallest = SMALLEST_START_H if self.is_start else 0.0
+        if goal.risk.is_exact or h <= smallest:
             return False
         allowed = SMOOTHING_SHARE * self.tol * goal.primal(self.at)
         cost = goal.smoothing_cost(self.at)
         if cost <= allowed or left > 0.2 * cost:
             return False
-        h = max(self.smallest_h, h * float(np.clip(np.sqrt(0.8 * allowed / cost), 0.3, 0.8)))
+        h = max(smallest, h * float(np.clip(np.sqrt(0.8 * allowed / cost), 0.3, 0.8)))
         self.goal = goal.smoothed(h)
         self.at = self.goal.look(self.at.b, self.at.s)
-        self.condition = None
         return True
 
     def _step(self, primal: float) -> None:
         goal, at = self.goal, self.at
-        if self.condition is None:
-            self.condition = Preconditioner.of(goal, at.s) if self.precondition else _identity
-        enough = 0.6 * self.tol * primal if goal.risk.is_exact else 0.2 * self.tol * primal
-        x, Kx = direction(goal, at, self.condition, enough)
-        self.at = goal.look(*goal.descend(at, x, Kx))
+        condition = _identity if self.memory is None else self.memory.condition(goal, at.s)
+        enough = (ENOUGH if goal.risk.is_exact else ENOUGH_SMOOTHED) * self.tol * primal
+        x, Kx = direction(goal, at, condition, enough)
+        b, s = goal.descend(at, x, Kx)
+        self.at = goal.start(b) if goal.exact and goal.gram.is_rounded else goal.look(b, s)
 
 
 def newton_kernel(
@@ -249,23 +286,25 @@ def newton_kernel(
     max_iter: int,
     say: Say,
     start: Array | None = None,
+    memory: Memory | None = None,
 ) -> Solution:
     """Minimise 1/2 b'Kb + C * risk(K b) over one coefficient per item; a warm start replaces the samples."""
     n = gram.n_items
-    b, h = (np.zeros(n), FIRST_H) if start is None else (start, SMALLEST_START_H)
+    memory = memory or Memory()
+    b, h = (np.zeros(n), FIRST_H) if start is None else (memory.begin(C, start), memory.h)
     for size in SIZES if start is None else ():
         if 2 * size > n:
             break
         sample = risk.sample(size, SEED)
-        part = WholeGram(gram.corner(sample.items))
-        goal = KernelGoal(part, sample.whole.smoothed(h), C, part.product)
-        coarse = Ascent(goal, b[sample.items], max(tol, 2e-2), SMALLEST_START_H, precondition=False)
+        goal = KernelGoal(gram.corner(sample.items), sample.whole.smoothed(h), C)
+        coarse = Ascent(goal, b[sample.items], max(tol, 2e-2))
         coarse.run(min(max_iter, 30), lambda _: None)
         b = np.zeros(n)
         b[sample.items], h = coarse.at.b, coarse.goal.risk.h
-    goal = KernelGoal(gram, risk.smoothed(h), C, gram.product)
-    ascent = Ascent(goal, b, tol, 0.0, precondition=n > FEW_ITEMS)
+    ascent = Ascent(KernelGoal(gram, risk.smoothed(h), C), b, tol, memory)
     n_iter, status = ascent.run(max_iter, say)
-    primal = ascent.goal.primal(ascent.at)
-    none = np.zeros(0)
-    return Solution(ascent.at.b, ascent.coefficients, none, primal, ascent.best_dual, max(1, n_iter), status)
+    if gram.is_rounded:
+        ascent.sharpen()
+    memory.keep(C, ascent.at.b, ascent.goal.risk.h)
+    at, primal, none = ascent.at, ascent.goal.primal(ascent.at), np.zeros(0)
+    return Solution(at.b, ascent.coefficients, none, primal, ascent.best_dual, max(1, n_iter), status, at.s)

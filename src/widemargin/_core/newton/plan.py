@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from ..gram import Gram
 from ..solution import Array
-from .gram import Gram, as_gram
+from .kernel import Memory
 from .passes import LinearPairs
 from .pool import Pool
 
@@ -21,8 +22,8 @@ class Map(Protocol):
     def columns(self) -> Any | None:
         """Return X with u = X w, or None where weights belong to items."""
 
-    def gram(self) -> Any:
-        """Return the Gram matrix of the items."""
+    def quick_gram(self) -> Gram:
+        """Return the Gram matrix of the items for many products; asked for only where there are no columns."""
 
 
 class Draw(NamedTuple):
@@ -54,19 +55,20 @@ class Trace(NamedTuple):
 
 @dataclass
 class Plan:
-    """The data of one risk and one map, laid out once; kernel matrices keep their Gram matrix only."""
+    """The data of one risk and one map, laid out once; or the Gram matrix of the items, and what its solves share."""
 
     data: LinearPairs | None
     gram: Gram | None = None
     draws: dict[int, Draw] = field(default_factory=dict)
     last: Trace | None = None
+    memory: Memory = field(default_factory=Memory)
 
     @classmethod
     def of(cls, risk: GroupedPairRisk, map_: Map, n_threads: int = 1) -> Plan:
         """Lay out the data."""
         columns = map_.columns()
         if columns is None:
-            return cls(None, as_gram(map_.gram()))
+            return cls(None, map_.quick_gram())
         return cls(LinearPairs.of(columns, risk, pool=Pool(n_threads) if n_threads > 1 else None))
 
     def draw(self, data: LinearPairs, n_items: int, seed: int) -> Draw:

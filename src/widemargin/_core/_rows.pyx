@@ -1,0 +1,162 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Sums over explicit rows: one pass gives losses, slopes and curvatures. The NumPy twins are in `_rows_ref.py`.
+
+A slack's loss is max over slopes a >= 0 of a't (hinge: sum a <= 1; squared: less (sum a)^2 / 4), t the shortfalls
+of its rows. Its smooth version takes h * sum a^2 off as well (the hinge of one row is shifted by h, which makes it
+Huber's), so that
+
+    a_k = (v_k - tau)_+ / 2h,   v = t + h (hinge) or t (squared)
+
+with the level tau at 0 where the slopes fit below it, else where they sum to 1 (hinge) or to 2 tau (squared).
+"""
+
+from libc.stdint cimport int64_t
+
+ctypedef double[::1] Doubles
+ctypedef const double[::1] Given
+
+
+cdef inline double _level(Given v, Py_ssize_t a, Py_ssize_t b, double shift, double h, bint squared,
+                          Py_ssize_t* count) noexcept nogil:
+    """Return tau of the rows a..b, and how many slopes are positive; rows below a level never return above it."""
+    cdef double tau = 0.0, total
+    cdef Py_ssize_t k, n = -1, now
+    while True:
+        total, now = 0.0, 0
+        for k in range(a, b):
+            if v[k] + shift > tau:  # strict: a row at the level has slope zero
+                total += v[k] + shift
+                now += 1
+        if now == n or now == 0:
+            break
+        n = now
+        if squared:
+            tau = total / (n + 4.0 * h)
+        elif tau > 0.0 or total > 2.0 * h:
+            tau = (total - 2.0 * h) / n
+        else:
+            break
+    count[0] = now
+    return tau
+
+
+def own(Given t, Given weight, double h, bint squared, Doubles slope, Doubles curvature):
+    """Fill slopes and curvatures of rows with own slacks; return (smooth loss, exact loss, excess).
+
+    The excess is what the slopes miss of the exact loss: sum of weight * (loss + conjugate - slope * t) >= 0.
+    """
+    cdef Py_ssize_t k
+    cdef double smooth = 0.0, exact = 0.0, excess = 0.0, s, c, share
+    with nogil:
+        for k in range(t.shape[0]):
+            s, c = t[k], weight[k]
+            if squared:
+                share = 2.0 * s if s > 0.0 else 0.0  # strict: a margin of exactly 1 is not a violation
+                slope[k] = c * share
+                curvature[k] = 2.0 * c if s > 0.0 else 0.0
+                exact += 0.5 * c * share * s
+                continue
+            if s >= h:
+                slope[k], curvature[k] = c, 0.0
+                exact += c * s
+                smooth += c * s
+            elif s <= -h:
+                slope[k], curvature[k] = 0.0, 0.0
+            else:
+                share = (s + h) / (2.0 * h)
+                slope[k], curvature[k] = c * share, c / (2.0 * h)
+                smooth += c * h * share * share
+                if s > 0.0:
+                    exact += c * s
+                    excess += c * (1.0 - share) * s
+                else:
+                    excess -= c * share * s
+    return (exact if squared else smooth), exact, excess
+
+
+def own_along(Given t, Given dz, Given weight, double h, bint squared, double step):
+    """Return the first and second derivative in `step` of the smooth loss at t - step * dz."""
+    cdef Py_ssize_t k
+    cdef double first = 0.0, second = 0.0, s, c, d
+    with nogil:
+        for k in range(t.shape[0]):
+            d = dz[k]
+            s, c = t[k] - step * d, weight[k]
+            if squared:
+                if s > 0.0:
+                    first -= 2.0 * c * s * d
+                    second += 2.0 * c * d * d
+            elif s >= h:
+                first -= c * d
+            elif s > -h:
+                first -= c * d * (s + h) / (2.0 * h)
+                second += c * d * d / (2.0 * h)
+    return first, second
+
+
+def shared(Given t, Given weight, const int64_t[::1] start, double h, bint squared,
+           Doubles slope, Doubles curvature, Doubles tie):
+    """The same where rows start[j]..start[j + 1] share slack j.
+
+    The Hessian of a slack is sum of curvature * d d' - tie * s s' with s the sum of d over rows of positive curvature.
+    """
+    cdef Py_ssize_t j, k, n = 0
+    cdef double smooth = 0.0, exact = 0.0, excess = 0.0
+    cdef double c, tau, shift = 0.0 if squared else h, a, total, squares, reached, worst
+    with nogil:
+        for j in range(weight.shape[0]):
+            c = weight[j]
+            tau = _level(t, start[j], start[j + 1], shift, h, squared, &n)
+            total, squares, reached, worst = 0.0, 0.0, 0.0, 0.0
+            for k in range(start[j], start[j + 1]):
+                worst = max(worst, t[k])
+                a = (t[k] + shift - tau) / (2.0 * h)
+                if a <= 0.0:
+                    slope[k], curvature[k] = 0.0, 0.0
+                    continue
+                slope[k], curvature[k] = c * a, c / (2.0 * h)
+                total += a
+                squares += a * a
+                reached += a * t[k]
+            tie[j] = 0.0
+            if n and squared:
+                tie[j] = c / (2.0 * h) / (n + 4.0 * h)
+            elif n and tau > 0.0:
+                tie[j] = c / (2.0 * h) / n
+            if squared:
+                exact += c * worst * worst
+                excess += c * (worst * worst + 0.25 * total * total - reached)
+                smooth += c * (reached - h * squares - 0.25 * total * total)
+            else:
+                exact += c * worst
+                excess += c * (worst - reached)
+                smooth += c * (reached + shift * total - h * squares)
+    return smooth, exact, excess
+
+
+def shared_along(Given t, Given dz, Given weight, const int64_t[::1] start, double h, bint squared, double step,
+                 Doubles moved):
+    """The derivatives along dz where rows share slacks; `moved` is room for t - step * dz."""
+    cdef Py_ssize_t j, k, n = 0
+    cdef double first = 0.0, second = 0.0, c, tau, shift = 0.0 if squared else h, a, sum_d, sum_dd
+    with nogil:
+        for k in range(t.shape[0]):
+            moved[k] = t[k] - step * dz[k]
+        for j in range(weight.shape[0]):
+            c = weight[j]
+            tau = _level(moved, start[j], start[j + 1], shift, h, squared, &n)
+            if n == 0:
+                continue
+            sum_d = sum_dd = 0.0
+            for k in range(start[j], start[j + 1]):
+                a = (moved[k] + shift - tau) / (2.0 * h)
+                if a > 0.0:
+                    first -= c * a * dz[k]
+                    sum_d += dz[k]
+                    sum_dd += dz[k] * dz[k]
+            if squared:
+                sum_dd -= sum_d * sum_d / (n + 4.0 * h)
+            elif tau > 0.0:
+                sum_dd -= sum_d * sum_d / n
+            second += c * sum_dd / (2.0 * h)
+    return first, second

@@ -1,0 +1,142 @@
+"""Newton for many explicit rows: `min 1/2 |f|^2 + C * sum of losses` to a certified relative gap.
+
+Problem: rows D u + E b >= margin - slack, own slacks or one per task, hinge or squared; u of a map.
+Steps: distinct differences (kernels); a start from a sample; Newton with exact line searches on a smoothed loss, the
+smoothing driven down; bounds recomputed from the data.
+Stops: at the gap `tol`, or without it: then the status says so, and an exact solver should be asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import rules
+from ..comparisons import IntArray, Rows
+from ..losses import Loss
+from ..row_risk import RowsRisk
+from ..solution import Array, Solution, Status
+from .answer import Verdict, is_free, verdict
+from .differences import distinct_differences, shuffled_items
+from .iterations import run
+from .problem import Problem
+from .spaces import Columns
+
+FINE = 1e-5  # a smaller tol wants kernel values in float64
+MOST_STEPS = 150  # Newton steps: whoever needs more does not converge
+TRIES = 4
+WIDE = 4000  # items up to which a kernel over fewer items than differences is written as features
+
+__all__ = ["gram_bytes", "rows_newton"]
+
+
+class Map(Protocol):
+    """What Newton asks of a map."""
+
+    @property
+    def n_items(self) -> int:
+        """Return the number of items."""
+
+    def columns(self) -> Any | None:
+        """Return X with u = X w, dense or CSR; None where weights belong to items."""
+
+    def against(self, right: IntArray, dtype: np.dtype) -> Callable[[IntArray], NDArray]:
+        """Return left -> kernel values between two lists of items."""
+
+    def features(self) -> Array:
+        """Return F with F F' the Gram matrix of the items."""
+
+    def from_features(self, w: Array) -> Array:
+        """Return the map's weights for w in the coordinates of F."""
+
+    def adjoint_exact(self, g: Array) -> Array:
+        """Return the map's weights of the function sum_i g_i k(x_i, .)."""
+
+
+class _Setting(NamedTuple):
+    """A problem and the way back to the map's weights, and to the items' coefficients."""
+
+    problem: Problem
+    weights: Callable[[Array], Array]
+    coefficients: Callable[[Array], Array]  # of multipliers
+
+
+def rows_newton(
+    rows: Rows,
+    map_: Map,
+    C: float,
+    loss: Loss,
+    *,
+    tol: float,
+    max_iter: int,
+    report: Callable[[int, float], object] | None = None,
+    start: Solution | None = None,
+) -> Solution:
+    """Minimise 1/2 |f|^2 + C * sum of losses over explicit rows, C finite; `start` is a nearby problem's answer."""
+    if is_free(rows, C, loss):
+        return _constant(rows, map_, C, loss)
+    setting = _setting(rows, map_, C, loss, tol)
+    problem, goal, n_iter = setting.problem, tol, 0
+    begin = None
+    if start is not None and map_.columns() is not None:
+        begin = problem.space.vector(start.weights), start.levels
+    for _ in range(TRIES):
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            found = run(problem, goal, min(max_iter, MOST_STEPS), report, begin)
+        said = verdict(problem, found.best)
+        n_iter += found.n_iter
+        if not (found.is_done and _unfinished(said, tol)):
+            break
+        goal, begin = 0.1 * min(goal, said.gap), (found.best.point.f, found.best.point.b)
+    coefficients = setting.coefficients(said.slopes)
+    if said.is_zero:
+        weights, coefficients = setting.weights(np.zeros_like(said.w)), np.zeros_like(coefficients)
+        return Solution(weights, coefficients, said.flat, said.zero, said.dual, n_iter, Status.CONVERGED)
+    status = Status.STALLED if found.is_done else Status.MAX_ITER
+    if not _unfinished(said, tol):
+        status = Status.CONVERGED
+    return Solution(setting.weights(said.w), coefficients, said.levels, said.primal, said.dual, n_iter, status)
+
+
+def _unfinished(said: Verdict, tol: float) -> bool:
+    """Whether rounding spoilt the gap, or the model zero is as good without being proved best."""
+    return said.gap > tol or (said.zero <= said.primal and not said.is_zero)
+
+
+def _constant(rows: Rows, map_: Map, C: float, loss: Loss) -> Solution:
+    """Return the model zero: every margin is met without one."""
+    zero, value = np.zeros(rows.shape[1]), C * rows.constant
+    levels = rules.best_levels(rows, np.zeros(rows.margin.size), C, loss)
+    return Solution(map_.adjoint_exact(zero), zero, levels, value, value, 1, Status.CONVERGED)
+
+
+def gram_bytes(rows: Rows, map_: Map, tol: float) -> int:
+    """Return what the kernel values that Newton works on will take."""
+    n = distinct_differences(rows).size
+    if n > map_.n_items and map_.n_items <= WIDE:
+        return 3 * 8 * map_.n_items**2
+    return _precision(tol).itemsize * min(n, map_.n_items) ** 2 // 2
+
+
+def _precision(tol: float) -> np.dtype:
+    return np.dtype(np.float32 if tol >= FINE else np.float64)
+
+
+def _setting(rows: Rows, map_: Map, C: float, loss: Loss, tol: float) -> _Setting:
+    """Choose coordinates: the columns; or the distinct differences of items; or features of the items, if fewer."""
+    X = map_.columns()
+    if X is not None:
+        return _Setting(Problem(RowsRisk(rows, loss), Columns(X), C), lambda w: w, lambda a: rows.D.T @ a)
+    found = distinct_differences(rows)
+    if found.size > map_.n_items:
+        if map_.n_items <= WIDE:
+            problem = Problem(RowsRisk(rows, loss), Columns(map_.features()), C)
+            return _Setting(problem, map_.from_features, lambda a: rows.D.T @ a)
+        found = shuffled_items(rows)
+    dtype = _precision(tol)
+    gram = found.gram(map_.against, dtype)
+    problem = Problem(RowsRisk(found.rows, loss), gram, C)
+    return _Setting(problem, found.on_items, lambda a: found.on_items(found.rows.D.T @ a))

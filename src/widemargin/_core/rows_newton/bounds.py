@@ -1,0 +1,83 @@
+"""True lower bounds: any slopes, made feasible, have a dual value."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..row_risk import RowsRisk
+from ..solution import Array
+from .problem import Point, Problem
+
+ROUNDS = 3
+
+
+class Best(NamedTuple):
+    """The best points so far; they need not belong together."""
+
+    point: Point
+    primal: float
+    slope: Array
+    dual: float
+
+    @property
+    def gap(self) -> float:
+        """Return primal - dual."""
+        return self.primal - self.dual
+
+    def with_primal(self, point: Point, primal: float) -> Best:
+        """Return the better of this and another primal point."""
+        return self._replace(point=point, primal=primal) if primal < self.primal else self
+
+    def with_dual(self, slope: Array, dual: float) -> Best:
+        """Return the better of this and another dual point."""
+        return self._replace(slope=slope, dual=dual) if dual > self.dual else self
+
+
+def lower_bound(problem: Problem, slope: Array) -> tuple[Array, float]:
+    """Return feasible slopes at their best multiple, and the dual value: one product with the data."""
+    slope = feasible(problem.risk, slope)
+    image = problem.space.gradient(pulled(problem, slope))
+    return dual_value(problem, slope, problem.space.inner(image, image))
+
+
+def pulled(problem: Problem, slope: Array) -> Array:
+    """Return the coordinates of the function that slopes make."""
+    return problem.space.pulled(problem.rows.D.T @ (problem.C * slope))
+
+
+def dual_value(problem: Problem, slope: Array, norm: float) -> tuple[Array, float]:
+    """Return the best multiple of feasible slopes whose function has this squared norm, and its dual value."""
+    rows, risk, C = problem.rows, problem.risk, problem.C
+    gain, curve, most = C * float(slope @ rows.margin), norm, np.inf
+    if risk.loss.squared:
+        curve += 2.0 * C * risk.slope_cost(slope)
+    else:
+        total = risk.totals(slope)
+        most = float(np.min(rows.weight[total > 0.0] / total[total > 0.0], initial=np.inf))
+    t = min(max(0.0, gain / curve), most) if curve > 0.0 else min(1.0, most)
+    return t * slope, t * gain - 0.5 * t * t * curve + C * rows.constant
+
+
+def feasible(risk: RowsRisk, slope: Array) -> Array:
+    """Put slopes into their box, and onto E'slope = 0: what has most room moves most, then the heavier side shrinks."""
+    rows, boxed = risk.rows, not risk.loss.squared
+    slope = np.maximum(slope, 0.0)
+    if boxed and rows.task is None:
+        slope = np.minimum(slope, rows.weight)
+    elif boxed:
+        total = risk.totals(slope)
+        slope = slope * (rows.weight / np.maximum(total, rows.weight))[rows.task]
+    if rows.E.shape[1] == 0:
+        return slope
+    e, most = rows.E[:, 0], rows.weight if boxed else np.inf
+    for _ in range(ROUNDS):
+        room = np.maximum(np.minimum(slope, most - slope), 0.0)
+        curve = float(room @ e**2)
+        if curve > 0.0:
+            slope = np.clip(slope - room * e * (float(e @ slope) / curve), 0.0, most)
+    up, down = float(e[e > 0] @ slope[e > 0]), -float(e[e < 0] @ slope[e < 0])
+    if min(up, down) <= 0.0:
+        return np.zeros_like(slope)
+    return np.where(e > 0, slope * min(1.0, down / up), slope * min(1.0, up / down))

@@ -1,0 +1,112 @@
+"""Kernels: the Gram matrix of the distinct differences that rows speak of, never of the rows themselves.
+
+A tie is two rows of one difference, and so is a target; a comparison made often is one difference too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+from scipy import sparse
+
+from ..comparisons import IntArray, Rows
+from ..solution import Array
+from .spaces import BLOCK, Gram
+
+# (right items, precision) -> left items -> kernel values, in an array of their own
+Against: TypeAlias = Callable[[IntArray, np.dtype], Callable[[IntArray], NDArray]]
+TILE = 2 * BLOCK
+
+
+class Differences(NamedTuple):
+    """Distinct differences in random order, and the rows in terms of them."""
+
+    ends: IntArray  # (n, 1 or 2): the first item less the second
+    rows: Rows  # one entry a row: the sign with which it takes its difference
+    n_items: int
+
+    @property
+    def size(self) -> int:
+        """Return how many there are."""
+        return len(self.ends)
+
+    def gram(self, against: Against, dtype: DTypeLike) -> Gram:
+        """Return the Gram matrix of the differences; its exact products are computed anew where it is rounded."""
+        blocks = [np.empty((b - a, b), dtype) for a, b in self._strips()]
+        for a, c, tile in self._tiles(against, np.dtype(dtype)):
+            block = blocks[a // BLOCK]
+            block[:, c : c + TILE] = tile[:, : block.shape[1] - c]
+        return Gram(blocks, None if dtype == np.float64 else lambda V: self.products(against, V))
+
+    def products(self, against: Against, V: Array) -> Array:
+        """Return K V for the Gram matrix K in float64, which is never whole."""
+        out = np.zeros_like(V)
+        for a, c, tile in self._tiles(against, np.dtype(np.float64)):
+            b, d = a + tile.shape[0], c + tile.shape[1]
+            above = min(a, d)  # columns before the diagonal block stand for their mirror image too
+            out[a:b] += tile @ V[c:d]
+            if above > c:
+                out[c:above] += tile[:, : above - c].T @ V[a:b]
+        return out
+
+    def _strips(self) -> list[tuple[int, int]]:
+        return [(a, min(a + BLOCK, self.size)) for a in range(0, self.size, BLOCK)]
+
+    def _tiles(self, against: Against, dtype: np.dtype) -> Iterator[tuple[int, int, NDArray]]:
+        """Yield (row, column, values) of the tiles that cover the lower half, each of a size for the cache.
+
+        A tile ends with the block of the diagonal: within it the values are complete.
+        """
+        for c in range(0, self.size, TILE):
+            values = [against(right[c : c + TILE], dtype) for right in self.ends.T]
+            for a, b in self._strips():
+                if b > c:
+                    yield a, c, self._tile(values, slice(a, b))[:, : b - c]
+
+    def _tile(self, values: list[Callable[[IntArray], NDArray]], rows: slice) -> NDArray:
+        """Return the inner products of some differences with those of a tile: four kernel values, or one."""
+        ends = self.ends[rows].T
+        tile = values[0](ends[0])
+        if len(ends) == 2:
+            tile -= values[1](ends[0])
+            tile -= values[0](ends[1])
+            tile += values[1](ends[1])
+        return tile
+
+    def on_items(self, w: Array) -> Array:
+        """Return coefficients of items from those of differences."""
+        out = np.bincount(self.ends[:, 0], w, minlength=self.n_items).astype(float)
+        return out - np.bincount(self.ends[:, 1], w, minlength=self.n_items) if self.ends.shape[1] == 2 else out
+
+
+def distinct_differences(rows: Rows) -> Differences:
+    """Return the distinct differences of rows that have one entry each, or two: +1 and -1."""
+    m, n = rows.shape
+    width = rows.D.nnz // max(m, 1)
+    ends = rows.D.indices.reshape(m, width).astype(np.int64)
+    sign = rows.D.data.reshape(m, width)[:, 0].copy()
+    if width == 2:
+        sign[ends[:, 0] > ends[:, 1]] *= -1.0
+        ends = np.sort(ends, axis=1)
+    distinct, which = np.unique(ends @ (n ** np.arange(width)[::-1]), return_inverse=True)
+    shuffled = np.random.default_rng(0).permutation(distinct.size)
+    place = np.empty_like(shuffled)
+    place[shuffled] = np.arange(distinct.size)
+    D = sparse.csr_array((sign, place[which], np.arange(m + 1)), shape=(m, distinct.size))
+    listed = distinct[shuffled]
+    pairs = listed[:, None] if width == 1 else np.column_stack([listed // n, listed % n])
+    return Differences(pairs.astype(np.int64), replace(rows, D=D), n)
+
+
+def shuffled_items(rows: Rows) -> Differences:
+    """Return the items themselves in random order: where there are more differences than items."""
+    n = rows.shape[1]
+    shuffled = np.random.default_rng(0).permutation(n)
+    place = np.empty_like(shuffled)
+    place[shuffled] = np.arange(n)
+    D = sparse.csr_array((rows.D.data, place[rows.D.indices], rows.D.indptr), shape=rows.D.shape)
+    return Differences(shuffled[:, None].astype(np.int64), replace(rows, D=D), n)

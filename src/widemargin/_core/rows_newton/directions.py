@@ -1,0 +1,205 @@
+"""Newton's direction: (I + C B'HB) step = -gradient over functions and levels, B = [rows, E], H the rows' curvature.
+
+Three ways: a Cholesky factor over the columns; over a Gram matrix one of the curved rows alone, since the others
+follow in closed form; conjugate gradients where neither fits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy import linalg, sparse
+from scipy.linalg import blas
+
+from ..comparisons import IntArray, Rows
+from ..row_risk import RowLook
+from ..solution import Array
+from .problem import Problem, View
+from .spaces import Columns, Vector
+
+MANY_COLUMNS = 4000  # columns above which no Hessian is formed
+MANY_CURVED = 6000  # curved items above which their Gram matrix is not factored
+ENTRIES = 2**21  # of the written-out rows at a time
+FORCING, MOST_STEPS = 0.05, 300  # of conjugate gradients
+FLOOR = 1e-6  # the least curvature of a level, as a share of what it has where every row is curved
+
+
+def direction(problem: Problem, view: View) -> tuple[Vector, Array]:
+    """Return the step of the function and of the levels."""
+    space = problem.space
+    if not space.is_gram and space.n_coordinates <= MANY_COLUMNS:
+        return _by_columns(problem, view)
+    if space.is_gram and view.look.tie is None and problem.rows.D.nnz == problem.rows.D.shape[0]:
+        curved = np.unique(problem.rows.D.indices[view.look.curvature > 0.0])
+        if curved.size <= MANY_CURVED:
+            return _by_curved_items(problem, view, curved.astype(np.int64))
+    return _by_conjugate_gradients(problem, view)
+
+
+def _level_gradient(problem: Problem, view: View) -> Array:
+    return -problem.C * (problem.rows.E.T @ view.look.slope)
+
+
+def _level_curvature(problem: Problem, view: View) -> Array:
+    """Return E'HE with the floor that keeps a level from leaping where few rows are curved."""
+    rows, C = problem.rows, problem.C
+    width = 1.0 if problem.risk.loss.squared else 2.0 * problem.risk.h
+    least = FLOOR * C * float(np.mean(rows.weight)) * rows.margin.size / width
+    return C * (rows.E.T @ (view.look.curvature[:, None] * rows.E)) + least * np.eye(rows.E.shape[1])
+
+
+# --- columns ----------------------------------------------------------------------------------------------------------
+
+
+def _by_columns(problem: Problem, view: View) -> tuple[Vector, Array]:
+    space: Columns = problem.space  # type: ignore[assignment]
+    p = space.n_coordinates
+    H = problem.C * _hessian(problem, view.look)
+    H[np.arange(p), np.arange(p)] += 1.0
+    H[p:, p:] = _level_curvature(problem, view)
+    step = -_solved(H, np.concatenate([view.residual.w, _level_gradient(problem, view)]))
+    return space.vector(step[:p]), step[p:]
+
+
+def _solved(H: Array, g: Array) -> Array:
+    """Solve with a matrix of which the lower half counts, scaled to a unit diagonal."""
+    scale = 1.0 / np.sqrt(np.diag(H))
+    jitter = 1e-14
+    while jitter < 1e-2:
+        try:
+            factor = linalg.cho_factor(H * scale[:, None] * scale + jitter * np.eye(g.size), lower=True)
+            return scale * linalg.cho_solve(factor, scale * g)
+        except linalg.LinAlgError:
+            jitter *= 100.0
+    return scale**2 * g
+
+
+def _hessian(problem: Problem, look: RowLook) -> Array:
+    """Return the lower half of B'HB, B = [D X, E]."""
+    rows, X = problem.rows, problem.space.X  # type: ignore[union-attr]
+    curved = np.flatnonzero(look.curvature)
+    if look.tie is None and curved.size > 4 * rows.shape[1]:
+        return _over_items(rows, X, look.curvature)
+    if sparse.issparse(X):
+        sums = None if look.tie is None else problem.risk.curved_sums(curved)
+        return _sparse_hessian(rows, X, look, curved, sums)
+    k = rows.E.shape[1] + X.shape[1]
+    H = np.zeros((k, k), order="F")
+    for part, starts in _parts(rows, curved, max(1, ENTRIES // k)):
+        B = _written_out(rows, X, part)
+        B *= np.sqrt(look.curvature[part])[:, None]
+        blas.dsyrk(1.0, B.T, beta=1.0, c=H, lower=1, overwrite_c=1)
+        if look.tie is not None and rows.task is not None:
+            share = look.tie[rows.task[part[starts]]] / look.curvature[part[starts]]  # rows of a task curve alike
+            S = np.sqrt(share)[:, None] * np.add.reduceat(B, starts)
+            blas.dsyrk(-1.0, S.T, beta=1.0, c=H, lower=1, overwrite_c=1)
+    return H
+
+
+def _parts(rows: Rows, curved: IntArray, size: int) -> Iterator[tuple[IntArray, IntArray]]:
+    """Yield curved rows in parts of about a size, tasks whole, and where their tasks begin."""
+    first = np.arange(curved.size)
+    if rows.task is not None:
+        first = np.flatnonzero(np.diff(rows.task[curved], prepend=-1))
+    a = 0
+    while a < first.size:
+        b = max(a + 1, int(np.searchsorted(first, first[a] + size)))
+        end = first[b] if b < first.size else curved.size
+        yield curved[first[a] : end], first[a:b] - first[a]
+        a = b
+
+
+def _written_out(rows: Rows, X: Any, part: IntArray) -> Array:
+    """Return [D X, E] of some rows; each row of D has the same few entries."""
+    width = rows.D.nnz // rows.D.shape[0]
+    at = rows.D.indptr[part][:, None] + np.arange(width)
+    B = np.empty((part.size, X.shape[1] + rows.E.shape[1]))
+    inner = B[:, : X.shape[1]]
+    np.multiply(X[rows.D.indices[at[:, 0]]], rows.D.data[at[:, :1]], out=inner)
+    for j in range(1, width):
+        inner += X[rows.D.indices[at[:, j]]] * rows.D.data[at[:, j : j + 1]]
+    B[:, X.shape[1] :] = rows.E[part]
+    return B
+
+
+def _sparse_hessian(rows: Rows, X: Any, look: RowLook, curved: IntArray, sums: sparse.csr_array | None) -> Array:
+    B = sparse.hstack([rows.D[curved] @ X, sparse.csr_array(rows.E[curved])], format="csr")
+    H = B.T @ (sparse.diags_array(look.curvature[curved]) @ B)
+    if sums is not None and look.tie is not None:
+        S = sums @ B
+        H = H - S.T @ (sparse.diags_array(look.tie) @ S)
+    return np.asarray(H.toarray())
+
+
+def _over_items(rows: Rows, X: Any, curvature: Array) -> Array:
+    """Return B'HB through the items' Laplacian: many rows over few items."""
+    L = rows.D.T @ (sparse.diags_array(curvature) @ rows.D)
+    bend = rows.D.T @ (curvature[:, None] * rows.E)
+    F = X if sparse.issparse(X) else X.astype(float, copy=False)
+    corner = F.T @ (L @ F)
+    side = F.T @ bend
+    corner = corner.toarray() if sparse.issparse(corner) else corner
+    return np.block([[corner, side], [side.T, rows.E.T @ (curvature[:, None] * rows.E)]])
+
+
+# --- Gram matrices ----------------------------------------------------------------------------------------------------
+
+
+def _by_curved_items(problem: Problem, view: View, curved: IntArray) -> tuple[Vector, Array]:
+    """Solve on the curved items: the step is y - residual with y zero elsewhere.
+
+    With K the Gram matrix, W and v the items' curvature and its coupling to the level, r the residual:
+    (W^-1 + K) y + W^-1 v db = K r on the curved items, and the level's row
+    (E'HE - v'W^-1 v) db - v'W^-1 y = -g_b.
+    """
+    rows, look, space = problem.rows, view.look, problem.space
+    n, item, sign = space.n_items, rows.D.indices, rows.D.data
+    W = problem.C * np.bincount(item, look.curvature * sign**2, minlength=n)[curved]
+    coupling = [np.bincount(item, look.curvature * sign * e, minlength=n)[curved] for e in rows.E.T]
+    c = problem.C * np.reshape(coupling, (rows.E.shape[1], curved.size)).T / W[:, None]
+    M = space.corner(curved)  # type: ignore[union-attr]
+    M[np.diag_indices_from(M)] += 1.0 / W
+    right = np.column_stack([view.residual.u[curved], c])
+    solved = _solved_many(M, right)
+    schur = _level_curvature(problem, view) - c.T @ (W[:, None] * c) + c.T @ solved[:, 1:]
+    db = np.linalg.solve(schur, c.T @ solved[:, 0] - _level_gradient(problem, view))
+    y = np.zeros(n)
+    y[curved] = solved[:, 0] - solved[:, 1:] @ db
+    return space.vector(y).moved(-1.0, view.residual), db
+
+
+def _solved_many(M: Array, right: Array) -> Array:
+    factor, failed = linalg.lapack.dpotrf(M.T, lower=0, overwrite_a=1)
+    if failed:
+        raise FloatingPointError("the Gram matrix of the curved rows is not positive definite")
+    return linalg.cho_solve((factor, False), right, check_finite=False)
+
+
+def _by_conjugate_gradients(problem: Problem, view: View) -> tuple[Vector, Array]:
+    """Solve by conjugate gradients in the inner product of the space; levels scaled by their own curvature."""
+    rows, space, C = problem.rows, problem.space, problem.C
+    curve = problem.risk.hessian_in_rows(view.look)
+    unit = 1.0 / np.sqrt(np.diag(_level_curvature(problem, view)))
+
+    def applied(f: Vector, b: Array) -> tuple[Array, Array]:
+        z = C * curve(problem.reach(f) + rows.E @ (unit * b))
+        return f.w + space.pulled(rows.D.T @ z), unit * (rows.E.T @ z) + FLOOR * b
+
+    w, b = np.zeros(space.n_coordinates), np.zeros(rows.E.shape[1])
+    r = space.vector(-view.residual.w)
+    rb = -unit * _level_gradient(problem, view)
+    d, db, size = r, rb, space.inner(r, r) + float(rb @ rb)
+    goal = FORCING**2 * size
+    for _ in range(MOST_STEPS):
+        if size <= goal or size <= 0.0:
+            break
+        Aw, Ab = applied(d, db)
+        A = space.vector(Aw)
+        step = size / (space.inner(d, A) + float(db @ Ab))
+        w, b = w + step * d.w, b + step * db
+        r, rb = r.moved(-step, A), rb - step * Ab
+        size, before = space.inner(r, r) + float(rb @ rb), size
+        d, db = r.moved(size / before, d), rb + (size / before) * db
+    return space.vector(w), unit * b

@@ -1,0 +1,155 @@
+"""Newton on a smoothed loss, the smoothing driven down until the duality gap is small.
+
+At a point (f, b) with the level b best for f, the slopes balance the levels and
+primal - dual = 1/2 |f - (function of the slopes)|^2 + (what the slopes miss of the loss):
+the first part is Newton's to remove, the second the smoothing's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..solution import Array
+from .bounds import Best, lower_bound
+from .directions import direction
+from .problem import Point, Problem, View
+from .spaces import Vector
+
+ROUGH = 2e-2  # the gap to which a sample is solved
+SAMPLE_STEPS = 40
+WIDER = 2.0  # a sample's last smoothing times this begins the whole: its active rows are not yet known
+NEAR = 2.0  # the likely gap, in units of the goal, from which Newton's own prediction is tried as a dual point
+LINE_STEPS, LINE_GOAL = 20, 0.02  # evaluations of a line search, and the share of the slope that may remain
+LEVEL_STEPS, LEVEL_GOAL = 60, 1e-13
+TINY = 1e-15
+
+
+@dataclass(frozen=True)
+class Run:
+    """How a run ended."""
+
+    best: Best
+    h: float
+    n_iter: int
+    is_done: bool
+
+
+def run(
+    problem: Problem,
+    tol: float,
+    max_iter: int,
+    report: Callable[[int, float], object] | None = None,
+    start: tuple[Vector, Array] | None = None,
+) -> Run:
+    """Minimise to a relative gap; starts from a sample where the problem is large."""
+    f, b, h = (*start, None) if start is not None else _from_sample(problem, tol, max_iter)
+    point = problem.point(f, b)
+    problem = problem.smoothed(h or _first_smoothing(problem, point))
+    point = best_level(problem, point)
+    view = problem.view(point)
+    best = Best(point, view.primal, view.look.slope, view.primal - view.gap)
+    left = np.inf  # what the smooth objective could lose before the last step, as Newton saw it
+    for k in range(1, max_iter + 1):
+        if report is not None:
+            report(k, best.gap / best.primal if best.primal > 0.0 else 0.0)
+        if not np.isfinite(view.gap) or best.gap <= tol * best.primal:
+            return Run(best, problem.risk.h, k, is_done=bool(best.gap <= tol * best.primal))
+        room = tol * view.primal
+        if view.excess > 0.7 * room and left <= view.excess:
+            problem = problem.smoothed(problem.risk.h * _shrink(room / view.excess))
+            point = best_level(problem, point)
+            view = problem.view(point)
+        step, db = direction(problem, view)
+        left = -0.5 * _slope(problem, view, step, db)
+        dz = problem.reach(step) + problem.rows.E @ db
+        if left + view.excess <= NEAR * room:
+            best = best.with_dual(*_predicted(problem, view, dz))
+        point = _moved(problem, view, point, (step, db, dz))
+        view = problem.view(point)
+        best = best.with_primal(point, view.primal).with_dual(view.look.slope, view.primal - view.gap)
+    return Run(best, problem.risk.h, max_iter, is_done=bool(best.gap <= tol * best.primal))
+
+
+def _shrink(room: float) -> float:
+    """Return the factor for h: the excess falls with its square while rows are dense around the margin."""
+    return float(np.clip(np.sqrt(0.3 * room), 0.2, 0.5))
+
+
+def _predicted(problem: Problem, view: View, dz: Array) -> tuple[Array, float]:
+    """Return the slopes at the end of Newton's step, as its model has them: their function is where it leads.
+
+    Where the Hessian is large, the slopes at a point make a function far from it, and these do not.
+    """
+    return lower_bound(problem, view.look.slope - problem.risk.hessian_in_rows(view.look)(dz))
+
+
+def _from_sample(problem: Problem, tol: float, max_iter: int) -> tuple[Vector, Array, float | None]:
+    """Return a start: the answer of a sample, or zero."""
+    sample = problem.sample()
+    if sample is None:
+        return problem.space.zero(), np.zeros(problem.rows.E.shape[1]), None
+    part, items = sample
+    found = run(part, max(tol, ROUGH), min(max_iter, SAMPLE_STEPS))
+    if not found.is_done:  # a large C on nearly separable data: an unfinished sample would mislead
+        return problem.space.zero(), np.zeros(problem.rows.E.shape[1]), None
+    point = found.best.point
+    return problem.space.vector(problem.space.spread(point.f.w, items)), point.b, WIDER * found.h
+
+
+def _first_smoothing(problem: Problem, point: Point) -> float:
+    """Return a smoothing that curves every row."""
+    if problem.risk.loss.squared:
+        return 1.0
+    rows = problem.rows
+    middle = 0.0
+    if rows.E.shape[1]:
+        middle = float(np.median(point.short / rows.E[:, 0]))
+    return 2.0 * float(np.mean(np.abs(point.short - rows.E.sum(axis=1) * middle))) + TINY
+
+
+def best_level(problem: Problem, point: Point) -> Point:
+    """Return the point with the level that is best under the smoothing: the slopes then balance."""
+    if point.b.size == 0:
+        return point
+    e = np.ascontiguousarray(problem.rows.E[:, 0])
+    size = float(problem.rows.weight @ np.abs(e))
+    target, h = point.short / e, problem.risk.h
+    low, high = float(target.min()) - 2.0 * h, float(target.max()) + 2.0 * h
+    step = 0.0
+    for _ in range(LEVEL_STEPS):
+        first, second = problem.risk.along(point.short, e, step)
+        if abs(first) <= LEVEL_GOAL * size:
+            break
+        low, high = (low, step) if first > 0.0 else (step, high)
+        tried = step - first / second if second > 0.0 else np.inf
+        step = tried if low < tried < high else 0.5 * (low + high)
+    return Point(point.f, point.b + step, point.short - step * e)
+
+
+def _slope(problem: Problem, view: View, step: Vector, db: Array) -> float:
+    """Return the derivative of the smooth objective along a step."""
+    return problem.space.inner(step, view.residual) - problem.C * float(db @ (problem.rows.E.T @ view.look.slope))
+
+
+def _moved(problem: Problem, view: View, point: Point, along: tuple[Vector, Array, Array]) -> Point:
+    """Return the best point along a step: the smooth objective is piecewise quadratic there."""
+    step, db, dz = along
+    space, C = problem.space, problem.C
+    across, square = space.inner(step, point.f), space.inner(step, step)
+    slope = _slope(problem, view, step, db)
+    if not slope < 0.0:  # rounding: there is nothing to gain
+        return point
+    low, high, s = 0.0, np.inf, 1.0
+    for _ in range(LINE_STEPS):
+        first, second = problem.risk.along(point.short, dz, s)
+        first, second = across + s * square + C * first, square + C * second
+        if abs(first) <= -LINE_GOAL * slope:
+            break
+        low, high = (low, s) if first > 0.0 else (s, high)
+        tried = s - first / second if second > 0.0 else np.inf
+        s = tried if low < tried < high else 0.5 * (low + high) if np.isfinite(high) else 4.0 * s
+    moved = Point(point.f.moved(s, step), point.b + s * db, point.short - s * dz)
+    return best_level(problem, moved)

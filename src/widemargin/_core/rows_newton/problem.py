@@ -1,0 +1,122 @@
+"""The problem that Newton sees: rows over the items of a space, and a smaller one of the same kind to start from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import sparse
+
+from ..comparisons import IntArray, Rows
+from ..row_risk import RowLook, RowsRisk
+from ..solution import Array
+from .spaces import BLOCK, Space, Vector
+
+SHARE = 8  # a sample has this part of the rows
+FEW_ROWS, FEW_ITEMS = 2000, 1280  # no sample is smaller
+ROWS_PER_COLUMN = 5
+
+
+@dataclass(frozen=True)
+class Point:
+    """A function, its levels, and how far each row falls short."""
+
+    f: Vector
+    b: Array
+    short: Array
+
+
+@dataclass(frozen=True)
+class View:
+    """What a point looks like under a smoothing: slopes, the function they make, and the parts of the gap."""
+
+    look: RowLook
+    primal: float
+    residual: Vector  # f less the function that the slopes make
+    error: float  # 1/2 |residual|^2
+    excess: float  # of the smoothing; error + excess = primal - dual
+
+    @property
+    def gap(self) -> float:
+        """Return primal - dual: true while the slopes balance the levels."""
+        return self.error + self.excess
+
+
+@dataclass(frozen=True)
+class Problem:
+    """min 1/2 |f|^2 + C * risk(f, b)."""
+
+    risk: RowsRisk
+    space: Space
+    C: float
+
+    @property
+    def rows(self) -> Rows:
+        """Return the rows."""
+        return self.risk.rows
+
+    def smoothed(self, h: float) -> Problem:
+        """Return the problem under another smoothing."""
+        return replace(self, risk=self.risk.smoothed(h))
+
+    def reach(self, f: Vector) -> Array:
+        """Return each row's difference of utilities."""
+        return self.rows.D @ f.u
+
+    def point(self, f: Vector, b: Array) -> Point:
+        """Return the point (f, b)."""
+        return Point(f, b, self.rows.margin - self.reach(f) - self.rows.E @ b)
+
+    def view(self, point: Point) -> View:
+        """Look at a point: one product with the data."""
+        look = self.risk.look(point.short)
+        w = point.f.w - self.C * self.space.pulled(self.rows.D.T @ look.slope)
+        residual = self.space.gradient(w)
+        norm = self.space.inner(point.f, point.f)
+        primal = 0.5 * norm + self.C * (look.loss + self.rows.constant)
+        error = 0.5 * max(0.0, self.space.inner(residual, residual))
+        return View(look, primal, residual, error, self.C * look.excess)
+
+    def sample(self) -> tuple[Problem, IntArray] | None:
+        """Return a part that weighs as much as the whole, and its items; None where the whole is small."""
+        if self.space.is_gram:
+            n = max(FEW_ITEMS, self.space.n_items // 4 // BLOCK * BLOCK)
+            if self.space.n_items < 2 * n:
+                return None
+            last = np.maximum.reduceat(self.rows.D.indices, self.rows.D.indptr[:-1])
+            leading = np.flatnonzero(last < n)  # items come in random order
+            return self._part(leading, np.arange(n)), np.arange(n)
+        chosen = self._some_rows()
+        if chosen is None:
+            return None
+        items = np.unique(self.rows.D[chosen].indices).astype(np.int64)
+        return self._part(chosen, items), items
+
+    def _some_rows(self) -> IntArray | None:
+        """Return rows at random, whole tasks; None where there are few."""
+        m, p = self.rows.margin.size, self.space.n_coordinates
+        n_slacks = self.rows.weight.size
+        n = max(FEW_ROWS, ROWS_PER_COLUMN * p, m // SHARE) * n_slacks // m
+        if n_slacks < 4 * n:
+            return None
+        is_in = np.zeros(n_slacks, bool)
+        is_in[np.random.default_rng(0).permutation(n_slacks)[:n]] = True
+        return np.flatnonzero(is_in if self.rows.task is None else is_in[self.rows.task])
+
+    def _part(self, chosen: IntArray, items: IntArray) -> Problem:
+        rows, task, weight = self.rows, None, self.rows.weight
+        if rows.task is None:
+            weight = weight[chosen]
+        else:
+            tasks, task = np.unique(rows.task[chosen], return_inverse=True)
+            weight = weight[tasks]
+        if weight.sum() > 0:
+            weight = weight * (rows.weight.sum() / weight.sum())
+        D = _columns(rows.D[chosen], items)
+        part = Rows(D, rows.E[chosen], rows.margin[chosen], weight, task, rows.constant)
+        return Problem(replace(self.risk, rows=part), self.space.at(items), self.C)
+
+
+def _columns(D: sparse.csr_array, items: IntArray) -> sparse.csr_array:
+    """Return D over some items; it has no entries elsewhere."""
+    return sparse.csr_array((D.data, np.searchsorted(items, D.indices), D.indptr), shape=(D.shape[0], items.size))

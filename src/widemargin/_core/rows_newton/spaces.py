@@ -1,0 +1,156 @@
+"""Where Newton lives: weights of columns, or coefficients of items under their Gram matrix.
+
+A vector of the space is a function: its coordinates `w` and its utilities `u` at the items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ..comparisons import IntArray
+from ..solution import Array
+
+BLOCK = 256  # rows of a Gram matrix: an array per block, since one large fresh array costs page faults
+CONVERTED = 4096  # rows of X converted to float64 at a time
+
+
+class Vector(NamedTuple):
+    """A function by its coordinates and its utilities."""
+
+    w: Array
+    u: Array
+
+    def moved(self, step: float, along: Vector) -> Vector:
+        """Return self + step * along."""
+        return Vector(self.w + step * along.w, self.u + step * along.u)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """u = X w, X dense (float32 or float64, never copied whole) or CSR."""
+
+    X: Any
+    is_gram = False
+
+    @property
+    def n_items(self) -> int:
+        """Return the number of items."""
+        return self.X.shape[0]
+
+    @property
+    def n_coordinates(self) -> int:
+        """Return the number of columns."""
+        return self.X.shape[1]
+
+    def vector(self, w: Array) -> Vector:
+        """Return the function with coordinates w."""
+        if sparse.issparse(self.X) or self.X.dtype == np.float64:
+            return Vector(w, self.X @ w)
+        starts = range(0, self.n_items, CONVERTED)
+        return Vector(w, np.concatenate([self.X[i : i + CONVERTED].astype(float) @ w for i in starts]))
+
+    def exact(self, *ws: Array) -> list[Vector]:
+        """Return functions by their coordinates."""
+        return [self.vector(w) for w in ws]
+
+    def gradient(self, w: Array) -> Vector:
+        """Return the gradient with coordinates w, without utilities."""
+        return Vector(w, np.zeros(0))
+
+    def pulled(self, g: Array) -> Array:
+        """Return X'g."""
+        if sparse.issparse(self.X) or self.X.dtype == np.float64:
+            return self.X.T @ g
+        starts = range(0, self.n_items, CONVERTED)
+        return np.sum([g[i : i + CONVERTED] @ self.X[i : i + CONVERTED].astype(float) for i in starts], axis=0)
+
+    def inner(self, a: Vector, b: Vector) -> float:
+        """Return the inner product of the weights."""
+        return float(a.w @ b.w)
+
+    def zero(self) -> Vector:
+        """Return the function that is zero."""
+        return Vector(np.zeros(self.X.shape[1]), np.zeros(self.n_items))
+
+    def at(self, items: IntArray) -> Columns:
+        """Return the space over some of the items."""
+        return Columns(self.X[items])
+
+    def spread(self, w: Array, items: IntArray) -> Array:  # noqa: ARG002
+        """Return w: columns are the same for all items."""
+        return w
+
+
+@dataclass(frozen=True)
+class Gram:
+    """u = K w; block b of the lower half holds rows b * BLOCK to its end and all columns up to there."""
+
+    blocks: list[NDArray]
+    products: Callable[[Array], Array] | None = None  # with K in float64, where the blocks are rounded
+    is_gram = True
+
+    @property
+    def n_items(self) -> int:
+        """Return the number of items."""
+        return self.blocks[-1].shape[1]
+
+    @property
+    def n_coordinates(self) -> int:
+        """Return the number of items."""
+        return self.n_items
+
+    def vector(self, w: Array) -> Vector:
+        """Return the function with coordinates w; sums within a block have the precision of K."""
+        v, out = w.astype(self.blocks[0].dtype, copy=False), np.zeros(self.n_items)
+        for b, block in enumerate(self.blocks):
+            a, end = b * BLOCK, block.shape[1]
+            out[a:end] += block @ v[:end]
+            out[:a] += v[a:end] @ block[:, :a]
+        return Vector(w, out)
+
+    def exact(self, *ws: Array) -> list[Vector]:
+        """Return functions by their coordinates, from float64 values of K."""
+        if self.products is None:
+            return [self.vector(w) for w in ws]
+        return [Vector(w, u) for w, u in zip(ws, self.products(np.column_stack(ws)).T, strict=True)]
+
+    gradient = vector
+
+    def pulled(self, g: Array) -> Array:
+        """Return g: it is its own coordinates."""
+        return g
+
+    def inner(self, a: Vector, b: Vector) -> float:
+        """Return a'Kb."""
+        return float(a.w @ b.u)
+
+    def zero(self) -> Vector:
+        """Return the function that is zero."""
+        return Vector(np.zeros(self.n_items), np.zeros(self.n_items))
+
+    def at(self, items: IntArray) -> Gram:
+        """Return the space over the leading items: whole blocks, nothing is copied."""
+        return Gram(self.blocks[: -(-items.size // BLOCK)])
+
+    def spread(self, w: Array, items: IntArray) -> Array:
+        """Return the coordinates over all items: zero where there were none."""
+        out = np.zeros(self.n_items)
+        out[items] = w
+        return out
+
+    def corner(self, items: IntArray) -> Array:
+        """Return the lower half of the rows and columns of some items, given in ascending order."""
+        out = np.empty((items.size, items.size))
+        for b, block in enumerate(self.blocks):
+            i, j = np.searchsorted(items, [b * BLOCK, block.shape[1]])
+            out[i:j, :j] = block[items[i:j] - b * BLOCK][:, items[:j]]
+        return out
+
+
+Space: TypeAlias = Columns | Gram

@@ -1,0 +1,303 @@
+"""Kernel matrices in strips: the fast path agrees with the slow one, its certificate is true, its memory small."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.metrics.pairwise import rbf_kernel
+
+from widemargin import OrdinalSVM, RankingSVM
+from widemargin._core.comparisons import from_levels
+from widemargin._core.gram import STRIP, HalfGram, WholeGram, streamed_product
+from widemargin._core.kernels import RBF, Linear, Polynomial, lowest_eigenvalue_ratio
+from widemargin._core.losses import HINGE, SQUARED_HINGE
+from widemargin._core.maps import ItemsMap, KernelMap
+from widemargin._core.newton import Plan, newton
+from widemargin._core.newton.galerkin import Galerkin
+from widemargin._core.risks import GroupedPairRisk
+from widemargin._core.solution import Status
+
+LOSSES = [pytest.param(HINGE, id="hinge"), pytest.param(SQUARED_HINGE, id="squared")]
+GAMMA = 0.2
+
+
+def curve(n, *, p=3, seed=0):
+    """Items in one query, ordered by a smooth function and noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    return X, np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * rng.normal(size=n)
+
+
+def risk_of(y, loss, group=None):
+    group = np.zeros(y.size, np.int64) if group is None else group
+    return GroupedPairRisk(from_levels(np.unique(y, return_inverse=True)[1], group, np.ones(y.size)), loss)
+
+
+def squared_objective(K, b, y, C):
+    """The objective straight from its definition, all pairs written out."""
+    u = K @ b
+    short = np.maximum(0.0, 1.0 - (u[:, None] - u[None, :]))
+    return 0.5 * b @ u + C * np.sum(short[y[:, None] > y[None, :]] ** 2)
+
+
+@pytest.mark.parametrize("n", [5, STRIP - 1, STRIP, STRIP + 1, 2 * STRIP + 300])
+@pytest.mark.parametrize("kernel", [RBF(GAMMA), Linear(), Polynomial(2, 0.5, 1.0)], ids=["rbf", "linear", "poly"])
+def test_half_gram_is_the_matrix(n, kernel):
+    """Products, corners and columns, wherever the last strip ends."""
+    rng = np.random.default_rng(n)
+    X, v = rng.normal(size=(n, 4)), rng.normal(size=(n, 2))
+    items = rng.permutation(n)[: n // 2 + 1]
+    half, K = HalfGram.of(kernel, X), kernel(X, X)
+    size = np.abs(K).max() * np.sqrt(n)
+    assert_allclose(half.product(v[:, 0]), K @ v[:, 0], atol=1e-5 * size)
+    assert_allclose(half.exact_product(v), K @ v, atol=1e-13 * size)
+    assert_allclose(half.exact_product(v[:, 1]), K @ v[:, 1], atol=1e-13 * size)
+    assert_allclose(half.columns(items), K[:, items], rtol=1e-6, atol=1e-7 * size)
+    assert_allclose(half.corner(items).exact_product(v[items]), K[np.ix_(items, items)] @ v[items], atol=1e-13 * size)
+
+
+def test_half_gram_has_no_subnormal_numbers():
+    """exp(-90) and less is zero in float32: subnormal numbers would make products many times slower."""
+    half = HalfGram.of(RBF(10.0), np.random.default_rng(0).normal(size=(700, 6)))
+    values = np.abs(np.concatenate([strip.ravel() for strip in half.strips] + [half.columns(np.arange(9)).ravel()]))
+    assert np.any(values == 0.0)
+    assert values[values > 0.0].min() >= np.finfo(np.float32).smallest_normal
+
+
+def test_half_gram_holds_half():
+    """Strips from the diagonal down: little more than half of the entries, in float32."""
+    half = HalfGram.of(RBF(GAMMA), np.random.default_rng(0).normal(size=(5000, 3)))
+    assert sum(strip.nbytes for strip in half.strips) < 0.56 * 4 * 5000**2
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_whole_gram_multiplies_blocks_of_columns(dtype):
+    """One column or several, float64 sums for float32 values."""
+    X, _ = curve(300)
+    K, v = rbf_kernel(X, gamma=GAMMA).astype(dtype), np.random.default_rng(0).normal(size=(300, 2))
+    assert_allclose(WholeGram(K).exact_product(v), K.astype(float) @ v, atol=1e-12)
+    assert_allclose(WholeGram(K).exact_product(v[:, 0]), K.astype(float) @ v[:, 0], atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_items_map_is_the_kernel_map(dtype):
+    """The same maps, dense or sparse; float32 items have the kernel of their values, not a rounded one."""
+    X = np.round(curve(700)[0], 1).astype(dtype)
+    v = np.random.default_rng(0).normal(size=700)
+    K = rbf_kernel(X.astype(float), gamma=GAMMA)
+    for rows in (X, sparse.csr_array(X)):
+        items, whole = ItemsMap(RBF(GAMMA), rows), KernelMap(K)
+        assert_allclose(items.forward(v), whole.forward(v), atol=1e-11)
+        assert_allclose(items.squared_norm(v), whole.squared_norm(v), rtol=1e-11)
+        assert_allclose(items.gram(), K, atol=1e-13)
+        assert_allclose(items.diag(), whole.diag(), rtol=1e-12)
+
+
+def test_the_preconditioner_solves_newtons_equation_on_its_span():
+    """With all items in span and sample it is (I + C L K)^-1 to the ridge; with some it cuts the residual."""
+    X, y = curve(500)
+    risk, C = risk_of(y, SQUARED_HINGE), 0.02
+    gram = WholeGram(rbf_kernel(X, gamma=GAMMA))
+    s, q = np.sin(X[:, 0]), np.random.default_rng(1).normal(size=500)
+    hessp = risk.evaluate(s)[2]
+    q = q + C * hessp(gram.K @ q)
+    z, Kz = Galerkin.of(gram.span, risk, C, s)(q, gram.K @ q)
+    assert_allclose(Kz, gram.K @ z, atol=1e-6 * np.abs(Kz).max())
+    left = q - z - C * hessp(Kz)
+    before = C * hessp(gram.K @ q)  # what the identity leaves
+    assert left @ gram.K @ left < 0.01 * (before @ gram.K @ before)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("n_groups", [1, 30])
+def test_samples_preconditioner_and_float32_change_the_way_not_the_answer(loss, n_groups):
+    """Many items: the quick path and the plain float64 one bracket one another."""
+    X, y = curve(4200)
+    group = np.arange(y.size, dtype=np.int64) % n_groups
+    risk = risk_of(y, loss, group)
+    C = 30.0 / risk.levels.n_pairs
+    quick = newton(risk, ItemsMap(RBF(GAMMA), X), C, tol=1e-3)
+    K = rbf_kernel(X, gamma=GAMMA)
+    start = np.zeros(y.size)
+    plain = newton(risk, KernelMap(K), C, tol=1e-4, start=start)
+    assert quick.status is plain.status is Status.CONVERGED
+    assert quick.dual <= plain.objective * (1 + 1e-12)
+    assert plain.dual <= quick.objective * (1 + 1e-12)
+    assert quick.objective == pytest.approx(plain.objective, rel=1e-3)
+    assert_allclose(quick.utilities, K @ quick.weights, atol=1e-9)
+
+
+@pytest.mark.parametrize("tol", [1e-3, 1e-6])
+def test_the_certificate_is_that_of_float64_values(tol):
+    """Objective and bound from the definition, though every direction was float32."""
+    X, y = curve(1600)
+    K, C = rbf_kernel(X, gamma=GAMMA), 3.0 / y.size
+    model = RankingSVM(C=C, kernel="rbf", gamma=GAMMA, loss="squared_hinge", tol=tol).fit(X, y)
+    b = np.zeros(y.size)
+    b[model.support_] = model.dual_coef_
+    assert model.solver_ == "newton"
+    assert model.converged_
+    assert model.duality_gap_ <= tol
+    assert model.objective_ == pytest.approx(squared_objective(K, b, y, C), rel=1e-10)
+    better = RankingSVM(C=C, kernel="precomputed", loss="squared_hinge", tol=1e-8).fit(K, y)
+    assert model.objective_ * (1 - model.duality_gap_) <= better.objective_ * (1 + 1e-9)
+    assert better.objective_ * (1 - 1e-8) <= model.objective_
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_a_float32_stall_goes_on_in_float64(loss, monkeypatch):
+    """Where float32 directions lead nowhere, the whole matrix takes over from there."""
+    monkeypatch.setattr(HalfGram, "product", lambda _, v: 0.1 * v)  # as if rounding had left the diagonal alone
+    whole, asked = ItemsMap.exact, []
+    monkeypatch.setattr(ItemsMap, "exact", lambda self: asked.append(self) or whole(self))
+    X, y = curve(1600)
+    model = RankingSVM(C=0.01, kernel="rbf", gamma=GAMMA, loss=loss, tol=1e-3).fit(X, y)
+    assert asked
+    assert model.converged_
+    assert model.duality_gap_ <= 1e-3
+
+
+@pytest.mark.parametrize("max_iter", [1, 3])
+def test_an_early_end_is_honest(max_iter):
+    """Stopped before any confirmation, objective and bound are still those of float64 values."""
+    X, y = curve(1600)
+    K, C = rbf_kernel(X, gamma=GAMMA), 3.0 / y.size
+    risk = risk_of(y, SQUARED_HINGE)
+    early = newton(risk, ItemsMap(RBF(GAMMA), X), C, tol=1e-9, max_iter=max_iter)
+    assert early.status is Status.MAX_ITER
+    assert early.objective == pytest.approx(squared_objective(K, early.weights, y, C), rel=1e-12)
+    assert early.dual <= newton(risk, KernelMap(K), C, tol=1e-6).objective
+
+
+@pytest.mark.parametrize("cls", [RankingSVM, OrdinalSVM])
+def test_row_order_does_not_matter(cls):
+    """Samples and strips depend on the order of rows, answers only to the gap."""
+    X, u = curve(1700)
+    y = np.digitize(u, [-1.0, 0.0, 1.0])
+    order = np.random.default_rng(3).permutation(y.size)
+    here, there = (cls(C=1e-3, kernel="rbf", gamma=GAMMA, tol=1e-4).fit(X[i], y[i]) for i in (np.arange(y.size), order))
+    assert there.objective_ == pytest.approx(here.objective_, rel=1e-4)
+    distance = (here.utility(X) - there.utility(X)) ** 2  # |f - g|^2 <= 8 gap P, and k(x, x) = 1
+    assert distance.max() <= 8e-4 * here.objective_
+
+
+@pytest.mark.parametrize("scale", [1e-14, 1e-8, 1e8])
+def test_the_scale_of_kernel_values_does_not_matter(scale):
+    """A linear kernel over items of any scale, with C to match: float32 holds it, or is not used."""
+    X, y = curve(1600)
+    model = RankingSVM(C=1e-3 / scale**2, kernel=Linear(), loss="squared_hinge", tol=1e-4)
+    one = RankingSVM(C=1e-3, kernel="linear", loss="squared_hinge", tol=1e-4).fit(X, y)
+    assert model.fit(X * scale, y).objective_ * scale**2 == pytest.approx(one.objective_, rel=2e-4)
+
+
+def test_fits_repeat_exactly():
+    """No state, no clock: the same rows give the same model."""
+    X, y = curve(1600)
+    one, two = (RankingSVM(C=1e-3, kernel="rbf", tol=1e-3).fit(X, y) for _ in range(2))
+    assert_array_equal(one.dual_coef_, two.dual_coef_)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_memory_of_a_kernel_fit_is_half_of_a_float32_matrix(dtype):
+    """Less than 4 bytes an entry in all: at 10,000 items, 400 MB; float32 items are not copied to float64."""
+    n = 3000
+    X, y = curve(n, p=40)
+    X = X.astype(dtype)
+    tracemalloc.start()
+    RankingSVM(C=1e-3, kernel="rbf", loss="squared_hinge", tol=1e-3).fit(X, y)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 4 * n * n
+
+
+@pytest.mark.parametrize("lowest", [0.0, -1e-12, -1e-7, -1e-3, -2.0])
+def test_indefinite_matrices_are_seen(lowest):
+    """Eigenvalues that matter are told as they are; those that do not are not called worse than they are."""
+    Q = np.linalg.qr(np.random.default_rng(0).normal(size=(60, 60)))[0]
+    values = np.linspace(0.0, 1.0, 60)
+    values[0] = lowest
+    ratio = lowest_eigenvalue_ratio((Q * values) @ Q.T)
+    want = lowest / max(1.0, -lowest)
+    assert ratio == pytest.approx(want, rel=1e-6) if want < -1e-8 else -1e-8 <= ratio <= 1e-12
+
+
+def test_values_that_are_not_finite_are_named():
+    """An overflow in a strip is an error, not a model."""
+    X = np.full((1600, 2), 1e160) * np.arange(1600)[:, None]
+    with np.errstate(all="ignore"), pytest.raises(ValueError, match="NaN or infinite values; look at gamma"):
+        RankingSVM(kernel="poly", degree=2, gamma=1.0).fit(X, np.arange(1600))
+
+
+def test_a_stream_equals_the_product():
+    """More rows than a strip, several columns."""
+    X, _ = curve(1100)
+    v = np.random.default_rng(0).normal(size=(1100, 3))
+    assert_allclose(streamed_product(RBF(GAMMA), X, v), rbf_kernel(X, gamma=GAMMA) @ v, atol=1e-11)
+
+
+@pytest.fixture
+def products(monkeypatch):
+    """Return a list that grows by the number of entries of each quick product."""
+    seen, product = [], HalfGram.product
+    monkeypatch.setattr(HalfGram, "product", lambda self, v: seen.append(self.n_items**2) or product(self, v))
+    return seen
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_path_of_C_shares_matrix_solutions_and_preconditioner(loss, products):
+    """Up or down, from C to C: the certificates of solves of their own, in less than half of their products."""
+    X, y = curve(2000)
+    risk, Cs = risk_of(y, loss), np.logspace(-1, 0, 5) / y.size
+    cold = [newton(risk, ItemsMap(RBF(GAMMA), X), C, tol=1e-3) for C in Cs]
+    alone = sum(products)
+    for order in (slice(None), slice(None, None, -1)):
+        products.clear()
+        map_ = ItemsMap(RBF(GAMMA), X)
+        plan, start = Plan.of(risk, map_), None
+        for C, own in zip(Cs[order], cold[order], strict=True):
+            solution = newton(risk, map_, C, tol=1e-3, start=start, plan=plan)
+            start = solution.weights
+            assert solution.status is Status.CONVERGED
+            assert solution.dual <= own.objective * (1 + 1e-12)
+            assert own.dual <= solution.objective * (1 + 1e-12)
+        assert plan.gram is map_.quick_gram()
+        assert sum(products) < 0.5 * alone
+
+
+def test_a_start_of_another_problem_is_only_a_start():
+    """Zeros, or another solution than the plan's last: the same optimum."""
+    X, y = curve(1600)
+    risk, map_ = risk_of(y, SQUARED_HINGE), ItemsMap(RBF(GAMMA), X)
+    plan, Cs = Plan.of(risk, map_), (1e-4, 2e-4, 3e-4)
+    first, *_ = [newton(risk, map_, C, tol=1e-3, plan=plan) for C in Cs]
+    for start in (first.weights, np.zeros(y.size), -first.weights):
+        again = newton(risk, map_, Cs[0], tol=1e-3, plan=plan, start=start)
+        assert again.status is Status.CONVERGED
+        assert again.objective == pytest.approx(first.objective, rel=1e-3)
+
+
+def test_low_rank_says_what_it_leaves_out(capfd):
+    """`kernel_loss_` is the share of the trace that the landmarks do not explain; verbose writes it."""
+    X, y = curve(300)
+    model = RankingSVM(kernel="rbf", gamma=GAMMA, n_components=30, verbose=True).fit(X, y)
+    K, S = rbf_kernel(X, gamma=GAMMA), model.support_
+    explained = K[:, S] @ np.linalg.solve(K[np.ix_(S, S)] + 1e-12 * np.eye(S.size), K[S])
+    assert model.kernel_loss_ == pytest.approx(np.trace(K - explained) / 300, rel=1e-3)
+    assert f"{model.kernel_loss_:.2e} of the kernel's trace" in capfd.readouterr().err
+
+
+def test_a_low_rank_kernel_that_does_not_fit_is_refused():
+    """Before it is allocated."""
+    X, y = curve(2000)
+    with pytest.raises(MemoryError, match=r"rank 500 over 2000 items needs 0.024 GB and the limit is 0.01 GB"):
+        RankingSVM(kernel="rbf", n_components=500, memory_limit=1e7).fit(X, y)
+
+
+def test_the_advised_rank_fits():
+    """Who follows the message's advice gets a model."""
+    X, y = curve(2000)
+    with pytest.raises(MemoryError, match=r"needs 0.016 GB .* use n_components=208 for a low-rank kernel"):
+        RankingSVM(kernel="rbf", memory_limit=1e7).fit(X, y)
+    assert RankingSVM(kernel="rbf", memory_limit=1e7, n_components=208, C=1e-4).fit(X, y).converged_
