@@ -95,10 +95,10 @@ def paired(frame, value, settings, at, by="m", better="svm", worse="positive"):
     return {s: part[s, better] - part[s, worse] for s in settings}
 
 
-def plot(means, x, xlabel, ylabel, **axes):
+def plot(means, x, xlabel, ylabel, *, sharey=True, **axes):
     """Return a panel for each setting, a curve for each machine."""
     settings = list(dict.fromkeys(means.setting))
-    figure, panes = panels(len(settings), sharey=True, width=4.2, squeeze=False)
+    figure, panes = panels(len(settings), sharey=sharey, width=4.2, squeeze=False)
     for ax, setting in zip(panes[0], settings, strict=True):
         for k, (name, label) in enumerate(MACHINES.items()):
             part = means[(means.setting == setting) & (means.machine == name)]

@@ -28,7 +28,11 @@ def run(quick, track):
     frame = _yukim.sweep(points, CS[::2] if quick else CS, track, "draws")
     means = {v: summary(frame, ["setting", "machine", "m"], v) for v in ("accuracy", "seconds", "vectors", "pairs")}
     pictures = (
-        Picture("fig_7", f"Accuracy, {WITH}", draw(means["accuracy"], "share of test pairs in the right order")),
+        Picture(
+            "fig_7",
+            f"Accuracy, {WITH}",
+            draw(means["accuracy"], "share of test pairs in the right order", sharey=False),
+        ),
         Picture("fig_8", f"Training time, {WITH}", draw(means["seconds"], "seconds", yscale="log")),
         Picture("fig_9", f"Number of vectors, {WITH}", draw(means["vectors"], "vectors in the model", yscale="log")),
     )
