@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
+from widemargin.metrics import comparison_auc
 from widemargin.ratings import elo
 
 
@@ -43,3 +44,8 @@ def elo_of(votes, rows, seed):
     """Return Elo ratings after some votes in random order."""
     rows = np.random.default_rng(seed).permutation(rows)
     return elo(votes.index[rows], votes.y[rows], n_players=len(votes.models)).rating
+
+
+def scores(fold, name, y, s):
+    """Return the AUC, and how many decided votes go to the answer of larger utility."""
+    return {"fold": fold, "model": name, "auc": comparison_auc(y, s), "decided": np.mean((y * s > 0)[y != 0])}

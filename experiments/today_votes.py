@@ -16,14 +16,14 @@ from sklearn.model_selection import GroupKFold
 
 from widemargin import ComparisonSVM, Pairs
 from widemargin.datasets import fetch_llm_votes
-from widemargin.metrics import comparison_auc, kendall_tau
+from widemargin.metrics import kendall_tau
 from widemargin.plotting import LeaderboardDisplay
 from widemargin.uncertainty import leaderboard
 
 from ._report import Check, Claim, Picture, Report, Table
 from ._statistics import estimate, summary
 from ._style import dots, panels
-from ._votes import answers, elo_of, logistic
+from ._votes import answers, elo_of, logistic, scores
 
 SVM = ComparisonSVM(C=0.1, loss="squared_hinge", class_weight="balanced")
 HINGE = "ComparisonSVM, hinge"
@@ -72,11 +72,6 @@ def one_fold(votes, items, fold, train, test):
     yield scores(fold, "Elo", votes.y[test], rating[:, 0] - rating[:, 1])
 
 
-def scores(fold, name, y, s):
-    """Return the AUC, and how many decided votes go to the answer of larger utility."""
-    return {"fold": fold, "model": name, "auc": comparison_auc(y, s), "decided": np.mean((y * s > 0)[y != 0])}
-
-
 def leaders(votes, items, n_boot):
     """Return the leaderboard by identity, with the other models' utilities beside."""
     pairs = Pairs(np.eye(len(votes.models)), votes.index, names=votes.models)
@@ -94,9 +89,7 @@ def different(votes):
     """Say how many different utilities the 59 models get by the hinge and by its square."""
     pairs = Pairs(np.eye(len(votes.models)), votes.index)
     hinge, square = (np.unique(clone(m).fit(pairs, votes.y).coef_.round(3)).size for m in (MACHINES[HINGE], SVM))
-    return (
-        f"By identity the hinge gives all {len(votes.models)} models {hinge} different utilities, its square {square}."
-    )
+    return f"By identity the 59 models have {hinge} different utilities with the hinge, {square} with its square."
 
 
 def prediction_claims(frame, n, note):
