@@ -3,10 +3,10 @@
 Sets that Cena and Gagolewski compiled, at most 500 rows of each drawn at random. A quarter is the test, the rest
 chooses C (and fits) by one split of 70 to 30; five draws of all this. Features are standardised. Measured is the mean
 absolute error of the place in the order, and C is chosen by it. `OrdinalSVM` cuts its utility where the fewest items
-are misplaced, and, in rows of their own, by (12) of Herbrich et al., its default. Baselines: the multinomial logistic regression of
-scikit-learn, which ignores the order; ridge regression on the places, rounded; the median; and REDSVM of skordinal, an
-RBF machine for ordered labels (optional: without it the row is absent). The repetitions of the claims are the sets,
-each the mean over its draws: a machine may win on one set and lose on another, and the table shows it.
+are misplaced, and, in rows of their own, by (12) of Herbrich et al., its default. Baselines: the multinomial logistic
+regression of scikit-learn, which ignores the order; ridge regression on the places, rounded; the median; and REDSVM of
+skordinal, an RBF machine for ordered labels (optional: without it the row is absent). The repetitions of the claims are
+the sets, each the mean over its draws: a machine may win on one set and lose on another, and the table shows it.
 """
 
 from contextlib import suppress
