@@ -94,8 +94,8 @@ def rvm_claim(frame, n):
         )
     says = "As m grows the RVM becomes as accurate as the ranking SVM, with few vectors (Fig. 7 continued)."
     note = (
-        "Choosing among 100 points costs a positive linear RVM most: few points span a narrow cone of weights (five "
-        "points, the rank of the kernel, are chosen). Signed coefficients lose nothing."
+        "The points that `n_components` keeps span the others, but positive combinations of them are a narrower cone "
+        "of weights: what a positive linear RVM loses, a signed one does not."
     )
     return Claim("Figs 7 and 9, continued", says, tuple(checks), n, note)
 
