@@ -2,8 +2,9 @@
 
 All 106 queries of LETOR 2.0 in its five folds: three parts to train, one to choose parameters by NDCG@10, one to test.
 The 25 features are scaled to [0, 1] within each query. A query is tested once, so that queries are the repetitions:
-differences of models are paired over queries. Pointwise models predict the grade. XGBoost and LightGBM are optional:
-without them their rows are absent, and the page says so.
+differences of models are paired over queries. Pointwise models predict the grade. Grids are small: two or three values
+of C or alpha, two learning rates with 60 or 100 trees; a longer search may lift any of them. XGBoost and LightGBM are
+optional: without them their rows are absent, and the page says so.
 """
 
 from importlib import import_module
