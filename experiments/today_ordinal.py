@@ -1,7 +1,7 @@
-"""Ordered labels: OrdinalSVM against logistic models and REDSVM on eight sets.
+"""Ordered labels: OrdinalSVM against logistic models and REDSVM on 18 sets.
 
-Sets that Cena and Gagolewski compiled, at most 500 rows of each drawn at random. A quarter is the test, the rest
-chooses C (and fits) by one split of 70 to 30; five draws of all this. Features are standardised. Measured is the mean
+Sets that Cena and Gagolewski compiled, at most 300 rows of each drawn at random. A quarter is the test, the rest
+chooses C (and fits) by one split of 70 to 30; three draws of all this. Features are standardised. Measured is the mean
 absolute error of the place in the order, and C is chosen by it. `OrdinalSVM` cuts its utility where the fewest items
 are misplaced, and, in rows of their own, by (12) of Herbrich et al., its default. Baselines: the multinomial logistic
 regression of scikit-learn, which ignores the order; ridge regression on the places, rounded; the median; and REDSVM of
@@ -22,15 +22,16 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from widemargin import OrdinalSVM
-from widemargin.datasets import fetch_ordinal
+from widemargin.datasets import ORDINAL_NAMES, fetch_ordinal
 
 from ._report import Check, Claim, Picture, Report, Table
 from ._statistics import estimate, side_by_side, summary
 from ._style import dots, panels
 
-SETS = "affairs", "auto_ord", "cement_strength", "glass", "machine_ord", "stock_ord", "winequality-red", "skill"
-MARGIN = 0.02  # of the mean absolute error: what counts as worse
-MOST = 500
+SETS = [name for name in ORDINAL_NAMES if name != "fireman_example"]  # 16 ranks are too many for 300 rows
+MARGIN = 0.05  # of the median's error: what counts as worse
+MEDIAN = "the median"
+MOST = 300
 BY_12 = ", cuts by (12)"
 OURS = {"linear": "OrdinalSVM, linear", "rbf": "OrdinalSVM, RBF"}
 LOGISTIC, RIDGE, REDSVM = "logistic regression", "ridge regression, rounded", "REDSVM, RBF (skordinal)"
@@ -45,7 +46,7 @@ def models():
         found |= {name: (machine, pairs), name + BY_12: (clone(machine).set_params(thresholds="closest_pair"), pairs)}
     found[LOGISTIC] = LogisticRegression(max_iter=2000), {"C": [0.01, 0.1, 1.0, 10.0]}
     found[RIDGE] = Ridge(), {"alpha": [1.0, 10.0, 100.0]}
-    found["the median"] = DummyRegressor(strategy="median"), {"strategy": ["median"]}
+    found[MEDIAN] = DummyRegressor(strategy="median"), {"strategy": ["median"]}
     with suppress(ImportError):  # the claim then says that it is missing
         found[REDSVM] = import_module("skordinal.classifiers").REDSVM(), {"C": [0.1, 1.0, 10.0, 100.0]}
     return found
@@ -53,26 +54,30 @@ def models():
 
 def run(quick, track):
     """Return the report."""
-    names, n = (SETS[3:5], 1) if quick else (SETS, 5)
+    names, n = (["glass", "machine_ord"], 1) if quick else (SETS, 3)
     work = [(name, draw) for name in names for draw in range(n)]
     frame = pd.DataFrame([row for name, draw in track(work, "draws") for row in one_draw(name, draw)])
     by_set = frame.groupby(["data", "model"], as_index=False).error.mean()
-    means = summary(by_set, "model", "error").sort_values("mean", ascending=False)
+    relative = by_set.pivot_table(index="data", columns="model", values="error")
+    relative = relative.div(relative[MEDIAN], axis=0).drop(columns=MEDIAN)
+    means = summary(relative.melt(value_name="error"), "model", "error").sort_values("mean", ascending=False)
     tables = (
         Table(
             "by_set",
             "Mean absolute error: mean ± standard error",
             side_by_side(summary(frame, ["data", "model"], "error"), "data", ["model"]),
         ),
-        Table("means", "Mean absolute error: mean over the sets", means),
+        Table("means", "Mean absolute error relative to the median's: mean over the sets", means),
         Table("draws", "Every draw", frame),
     )
-    caption = "Mean absolute error relative to the median's, on each set (dots) and on average"
-    claims = [claim(by_set, OURS["linear"], (LOGISTIC, RIDGE)), claim(by_set, OURS["rbf"], (LOGISTIC, RIDGE, REDSVM))]
-    claims.append(cuts_claim(by_set))
-    return Report(
-        "Ordered labels", "Data of today", tuple(claims), tables, (Picture("ordinal", caption, plot(by_set)),)
+    caption = "Mean absolute error relative to the median's: on each set (ticks), and the mean with its 95 % interval"
+    claims = (
+        claim(relative, OURS["linear"], (LOGISTIC, RIDGE)),
+        claim(relative, OURS["rbf"], (LOGISTIC, RIDGE, REDSVM)),
+        cuts_claim(relative),
     )
+    picture = Picture("ordinal", caption, plot(relative, means))
+    return Report("Ordered labels", "Data of today", claims, tables, (picture,))
 
 
 def one_draw(name, draw):
@@ -94,9 +99,9 @@ def error_of(model, X, y):
     return -float(np.abs(np.rint(model.predict(X)) - y).mean())
 
 
-def claim(by_set, ours, baselines):
+def claim(table, ours, baselines):
     """An ordinal SVM is not worse than the baselines."""
-    table, checks = by_set.pivot_table(index="data", columns="model", values="error"), []
+    checks = []
     missing = [name for name in baselines if name not in table]
     for name in (name for name in baselines if name in table):
         gain = table[name] - table[ours]
@@ -107,29 +112,19 @@ def claim(by_set, ours, baselines):
     return Claim(ours, says, tuple(checks), len(table), f"Not installed: {', '.join(missing)}." if missing else "")
 
 
-def cuts_claim(by_set):
+def cuts_claim(table):
     """What the thresholds are worth."""
-    table = by_set.pivot_table(index="data", columns="model", values="error")
     gains = {name: estimate(table[name + BY_12] - table[name]) for name in OURS.values()}
     checks = tuple(Check(f"{name}: lower error", e.is_above(0), f"by {e}") for name, e in gains.items())
     says = "On noisy data cuts with the fewest misplaced items are better than (12), which looks at two objects a cut."
     return Claim("Thresholds", says, checks, len(table))
 
 
-def plot(by_set):
+def plot(relative, means):
     """Return the errors relative to the median's."""
-    table = by_set.pivot_table(index="data", columns="model", values="error")
-    relative = table.div(table["the median"], axis=0).drop(columns="the median")
-    long = relative.melt(var_name="model", value_name="error")
-    means = summary(long, "model", "error").sort_values("mean", ascending=False)
     figure, ax = panels(width=7.0)
-    dots(
-        ax,
-        means,
-        of="model",
-        ours=[name for name in means.model if name.startswith("Ordinal")],
-        xlabel="mean absolute error / that of the median",
-    )
+    ours = [name for name in means.model if name.startswith("Ordinal")]
+    dots(ax, means, of="model", ours=ours, xlabel="mean absolute error / that of the median")
     for place, model in enumerate(means.model):
         ax.plot(relative[model], np.full(len(relative), place - 0.2), "|", color="0.4")
     return figure
