@@ -42,7 +42,7 @@ KEYS = ["query", "kernel", "machine"]
 
 def run(quick, track):
     """Return the report."""
-    data, n = fetch_ohsumed("2.0"), 1 if quick else 8
+    data, n = fetch_ohsumed("2.0"), 1 if quick else 6
     queries = QUERIES[:1] if quick else QUERIES
     work = list(product(queries, range(n), ("linear",) if quick else KERNELS, _yukim.MACHINES))
     rows = [row for q, r, k, m in track(work, "machines") for row in folds(data, q, r, k, m, quick=quick)]
