@@ -5,8 +5,10 @@ chooses C (and fits) by one split of 70 to 30; three draws of all this. Features
 absolute error of the place in the order, and C is chosen by it. `OrdinalSVM` cuts its utility where the fewest items
 are misplaced, and, in rows of their own, by (12) of Herbrich et al., its default. Baselines: the multinomial logistic
 regression of scikit-learn, which ignores the order; ridge regression on the places, rounded; the median; and REDSVM of
-skordinal, an RBF machine for ordered labels (optional: without it the row is absent). The repetitions of the claims are
-the sets, each the mean over its draws: a machine may win on one set and lose on another, and the table shows it.
+skordinal, an RBF machine for ordered labels (optional: without it the row is absent). A repetition is a set, with the
+mean over its draws. History: a first run had eight of the sets, the default cuts and a margin of 0.02; `OrdinalSVM` was
+worse than every baseline. That run suggested the other cuts; with them a second one, on the same eight, could not tell.
+So the checks are decided by the ten sets that neither run had, with the margin of 0.02; tables and figure show all 18.
 """
 
 from contextlib import suppress
@@ -29,7 +31,8 @@ from ._statistics import estimate, side_by_side, summary
 from ._style import dots, panels
 
 SETS = [name for name in ORDINAL_NAMES if name != "fireman_example"]  # 16 ranks are too many for 300 rows
-MARGIN = 0.05  # of the median's error: what counts as worse
+SEEN = ["affairs", "auto_ord", "cement_strength", "glass", "machine_ord", "skill", "stock_ord", "winequality-red"]
+MARGIN = 0.02  # of the mean absolute error: what counts as worse
 MEDIAN = "the median"
 MOST = 300
 BY_12 = ", cuts by (12)"
@@ -54,12 +57,13 @@ def models():
 
 def run(quick, track):
     """Return the report."""
-    names, n = (["glass", "machine_ord"], 1) if quick else (SETS, 3)
+    names, n = (["auto_riskness", "wisconsin_breast_ord"], 1) if quick else (SETS, 3)
     work = [(name, draw) for name in names for draw in range(n)]
     frame = pd.DataFrame([row for name, draw in track(work, "draws") for row in one_draw(name, draw)])
     by_set = frame.groupby(["data", "model"], as_index=False).error.mean()
-    relative = by_set.pivot_table(index="data", columns="model", values="error")
-    relative = relative.div(relative[MEDIAN], axis=0).drop(columns=MEDIAN)
+    table = by_set.pivot_table(index="data", columns="model", values="error")
+    relative = table.div(table[MEDIAN], axis=0).drop(columns=MEDIAN)
+    fresh = table.drop(index=SEEN, errors="ignore")
     means = summary(relative.melt(value_name="error"), "model", "error").sort_values("mean", ascending=False)
     tables = (
         Table(
@@ -72,9 +76,9 @@ def run(quick, track):
     )
     caption = "Mean absolute error relative to the median's: on each set (ticks), and the mean with its 95 % interval"
     claims = (
-        claim(relative, OURS["linear"], (LOGISTIC, RIDGE)),
-        claim(relative, OURS["rbf"], (LOGISTIC, RIDGE, REDSVM)),
-        cuts_claim(relative),
+        claim(fresh, OURS["linear"], (LOGISTIC, RIDGE)),
+        claim(fresh, OURS["rbf"], (LOGISTIC, RIDGE, REDSVM)),
+        cuts_claim(fresh),
     )
     picture = Picture("ordinal", caption, plot(relative, means))
     return Report("Ordered labels", "Data of today", claims, tables, (picture,))
