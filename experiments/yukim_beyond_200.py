@@ -1,9 +1,9 @@
 """Yu & Kim, section 5.3.1: "Ranking SVMs run intolerably slow on data sets larger than 200". On to m = 5,000.
 
-The data of Fig. 7, C = 0.1. The ranking SVM learns from all m (m - 1) / 2 pairs, 12.5 million at m = 5,000. An exact
-RVM costs m^3: 10 to 30 s at m = 1,000. So the RVM compares within random blocks of 100 points (`qid`) and chooses its
-vectors among 100 points (`n_components`); up to m = 200 it is shown in both ways. Seconds are processor time, one
-thread.
+The data of Fig. 7, C = 0.1 (a run with C = 10 was stopped: the RVMs took too long at m = 5,000). The ranking SVM
+learns from all m (m - 1) / 2 pairs, 12.5 million at m = 5,000. An exact RVM costs m^3: 10 to 30 s at m = 1,000. So the
+RVM compares within random blocks of 100 points (`qid`) and chooses its vectors among 100 points (`n_components`); up
+to m = 200 it is shown in both ways. Seconds are processor time, one thread.
 """
 
 import time
