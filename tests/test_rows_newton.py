@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from widemargin import ComparisonSVM, MarginClassifier, MarginRegressor, Pairs, TopRankSVM, _estimator
+from widemargin import ComparisonSVM, MarginClassifier, MarginRegressor, Pairs, TopRankSVM, _solving
 from widemargin._core import _rows, comparisons, kernels, maps
 from widemargin._core import _rows_ref as ref
 from widemargin._core.interior_point import interior_point
@@ -259,8 +259,8 @@ def test_hessian_of_tasks_matches_differences(loss):
 @pytest.fixture
 def always_newton(monkeypatch):
     """Send every number of rows to Newton, without a rescue."""
-    monkeypatch.setattr(_estimator, "EXACT_ROWS", 0)
-    monkeypatch.setattr(_estimator, "EXACT_KERNEL_ROWS", 0)
+    monkeypatch.setattr(_solving, "EXACT_ROWS", 0)
+    monkeypatch.setattr(_solving, "EXACT_KERNEL_ROWS", 0)
     monkeypatch.setattr(_estimator.PreferenceEstimator, "_exactly", None)
 
 
@@ -343,7 +343,7 @@ def test_row_order_does_not_matter_beyond_the_gap(cls, kernel):
 def test_many_rows_take_newton_and_few_do_not():
     """`solver_` tells; both agree to the gap; weights, class weights and C_scale are honoured on both sides."""
     rng = np.random.default_rng(13)
-    X, u = items(rng, n=_estimator.EXACT_ROWS + 200)
+    X, u = items(rng, n=_solving.EXACT_ROWS + 200)
     y, weight = u + rng.normal(size=u.size) > 0.3, rng.uniform(0.5, 2.0, u.size)
     how = {"C": 50.0, "C_scale": "mean", "class_weight": "balanced"}
     many = MarginClassifier(**how).fit(X, y, sample_weight=weight)
@@ -358,7 +358,7 @@ def test_many_rows_take_newton_and_few_do_not():
 
 def test_the_interior_point_rescues_what_newton_leaves(monkeypatch):
     """A C so large that Newton gives up is solved all the same, and `solver_` says by whom."""
-    monkeypatch.setattr(_estimator, "EXACT_ROWS", 50)
+    monkeypatch.setattr(_solving, "EXACT_ROWS", 50)
     monkeypatch.setattr("widemargin._core.rows_newton.MOST_STEPS", 1)
     rng = np.random.default_rng(14)
     X, u = items(rng, n=100)
