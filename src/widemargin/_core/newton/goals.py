@@ -51,7 +51,9 @@ class Goal:
 
     def curvature(self, w: Array) -> Curvature:
         """Return the Hessian at w."""
-        return (self.proxy or self.data).curvature(w, self.share * self.C)
+        if self.proxy is None or not self.data.is_explicit:  # a product visits all pairs as fast as fewer
+            return self.data.curvature(w, self.C)
+        return self.proxy.curvature(w, self.share * self.C)
 
     def widened(self) -> Goal:
         """Return the same goal with all products in float64."""

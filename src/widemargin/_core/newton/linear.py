@@ -326,6 +326,8 @@ class Climb:
 def sample_sizes(data: LinearPairs) -> list[int]:
     """Return the sizes of the samples that lead to all data: enough items per feature, or none at all."""
     n, p = data.n_items, data.n_features
+    if not data.is_explicit:
+        return [n // 8] if n > 20_000 else []
     per_feature = 130 if data.is_gram_cheap else 160  # pieces of a large group see few of its pairs
     largest = max(4000, per_feature * p, n // 20)
     if 3 * largest > n and data.is_gram_cheap:
@@ -347,7 +349,7 @@ def newton_linear(plan: Plan, C: float, *, tol: float, max_iter: int, say: Say, 
         begin = cold_start(goal, plan, sizes, tol, max_iter)
     else:
         begin = warm_start(goal, plan, sizes, tol, max_iter, start)
-    if sizes and 3 * sizes[-1] > data.n_items:  # the last sample was a start, and no help for the rest
+    if sizes and (3 * sizes[-1] > data.n_items or not data.is_explicit):  # the last sample was a start, and no help for the rest
         begin = begin._replace(helper=None, curvature=None)
     climb = Climb(goal, plan, begin, tol)
     solution = climb.run(max_iter, say)
