@@ -132,9 +132,7 @@ class GroupedPairRisk:
         edges, shares = self._edges()
         out = np.zeros(u.size)
         at = self.levels
-        _counting.degrees(
-            u, block.start, at.order, self.rank, self.starts, block.groups, at.weight, edges, shares, out
-        )
+        _counting.degrees(u, block.start, at.order, self.rank, self.starts, block.groups, at.weight, edges, shares, out)
         return out
 
     def laplacian_half(self, u: Array, X: NDArray, block: Block) -> NDArray:

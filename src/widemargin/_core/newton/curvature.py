@@ -21,6 +21,9 @@ class Curvature(Protocol):
     def solve(self, g: Array) -> Array:
         """Return (I + C X'LX)^-1 g, or near it."""
 
+    def decrement(self, g: Array) -> float:
+        """Return 1/2 g' (I + C X'LX)^-1 g, or near it: what a step along the solution promises to gain."""
+
     def scaled(self, share: float) -> Curvature | None:
         """Return the same with share * C in place of C, where that is cheap."""
 
@@ -52,6 +55,10 @@ class Factor:
         x, _ = linalg.lapack.dpotrs(self.chol, self.scale * g, lower=0)
         return self.scale * x
 
+    def decrement(self, g: Array) -> float:
+        """Return 1/2 g' (I + gram)^-1 g."""
+        return 0.5 * float(g @ self.solve(g))
+
     def scaled(self, share: float) -> Factor:
         """Return the factor of I + share * gram."""
         return Factor.of(share * self.gram)
@@ -78,7 +85,7 @@ class Iterative:
 
     product: Product  # v -> (I + C X'LX) v
     corner: Corner
-    rtol: float = 0.1
+    rtol: float = 0.25
     max_iter: int = 300
 
     def solve(self, g: Array) -> Array:
@@ -98,6 +105,10 @@ class Iterative:
             rz, before = float(r @ z), rz
             d = z + (rz / before) * d
         return x
+
+    def decrement(self, g: Array) -> float:
+        """Return what the preconditioner says: no product is spent on a guess."""
+        return 0.5 * float(g @ self.corner.solve(g))
 
     def scaled(self, share: float) -> None:  # noqa: ARG002
         """Return None: a new product is as cheap."""

@@ -94,15 +94,13 @@ def minimise(
     hessian, is_fresh, before = curvature or goal.curvature(w), curvature is None, np.inf
     for _ in range(max_iter):
         gradient = goal.gradient(w, look)
-        direction = -hessian.solve(gradient)
-        left = -0.5 * float(gradient @ direction)
+        left = hessian.decrement(gradient)
         if left > POOR * before and not is_done(look, gradient, left):
             hessian, is_fresh = goal.curvature(w), True
-            direction = -hessian.solve(gradient)
-            left = -0.5 * float(gradient @ direction)
+            left = hessian.decrement(gradient)
         if not np.isfinite(left) or is_done(look, gradient, left):
             break
         before = left
-        w, look = descend(goal, w, look, direction)
+        w, look = descend(goal, w, look, -hessian.solve(gradient))
         is_fresh = False
     return Point(w, look, hessian, is_fresh)

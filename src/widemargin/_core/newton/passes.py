@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 from scipy import sparse
 
-from ..solution import Array
 from ..risks import Block
+from ..solution import Array
 from .curvature import Corner, Curvature, Factor, Iterative
 from .rows import Rows, load
 
@@ -32,7 +32,8 @@ MOST_ROWS = 4096  # of a block: float32 sums of more rows lose digits
 SMALL_DATA = 20_000  # rows below which float64 products cost nothing that matters
 WIDEST_SCALES = 1e4
 FEW_FEATURES = 500  # up to so many an explicit Hessian always beats conjugate gradients
-PROBE_ITEMS, PROBE_SEED, HEAVY_COLUMNS = 8000, 20101, 500
+PROBE_SEED, MOST_DRIFT = 20101, 1.4
+HEAVY_SPARSE, HEAVY_DENSE = (300, 12), (4000, 4)  # columns of most mass, rows for each: few words are frequent
 MOST_FEATURES, MOST_WORK = 4000, 3e10  # up to so many it does where its products are few
 
 
@@ -153,7 +154,7 @@ class LinearPairs:
 
     def _gram(self, utilities: Callable[[Rows, Block], Array]) -> Array:
         def part(block: Block) -> Array:
-            rows = self._load(block.start, block.stop)
+            rows = self.load(block.start, block.stop)
             X = rows.dense()
             return np.asarray(X.T @ self.risk.laplacian_half(utilities(rows, block), X, block), dtype=float)
 
@@ -166,18 +167,18 @@ class LinearPairs:
         """Return what preconditions the Hessian at w: a sample's block of heavy columns, the diagonal of all pairs."""
         if not self.probes:
             self.probes.append(Probe.of(self))
-        columns, few, heavy = self.probes[0]
+        probe = self.probes[0]
         degree = self.risk.degrees(u, Block(0, u.size, np.arange(self.risk.starts.size - 1)))
         diagonal = np.zeros(self.n_features)
-        for part in self._map(lambda at: self._load(*at).squares(degree[slice(*at)]), self._pieces(0, self.n_items)):
+        for part in self._map(lambda at: self.load(*at).squares(degree[slice(*at)]), self._pieces(0, self.n_items)):
             diagonal += part
-        gram = heavy.smoothed(self.risk.h).gram_at(few.utilities(w))
-        return Corner(columns, Factor.of(C * gram), 1.0 + C * diagonal)
+        gram = probe.gram_at(w, self.risk.h, float(degree.sum()))
+        return Corner(probe.columns, Factor.of(C * gram), 1.0 + C * diagonal)
 
     def utilities(self, w: Array) -> Array:
         """Return Xw in the order of the risk's items."""
         pieces = self._pieces(0, self.n_items)
-        return np.concatenate(list(self._map(lambda at: self._load(*at).product(w), pieces)))
+        return np.concatenate(list(self._map(lambda at: self.load(*at).product(w), pieces)))
 
     def pull(self, g: Array) -> Array:
         """Return X'g for g in the order of the risk's items."""
@@ -192,7 +193,8 @@ class LinearPairs:
         some = starts[:: max(1, len(starts) // N_PROBES)]
         loss = pull = 0.0
         for a in some:
-            narrow, wide = (load(self.X, self.rows, a, min(self.n_items, a + PROBE_ROWS), wide=k) for k in (False, True))
+            b = min(self.n_items, a + PROBE_ROWS)
+            narrow, wide = (load(self.X, self.rows, a, b, wide=k) for k in (False, True))
             inside = g[a : a + PROBE_ROWS]
             loss += float(inside @ (narrow.product(w) - wide.product(w))) ** 2
             pull += float(np.sum((narrow.adjoint(inside) - wide.adjoint(inside)) ** 2))
@@ -203,10 +205,10 @@ class LinearPairs:
         """Return the sums over a block and its part of X'g; g is written."""
         if block.stop - block.start > 4 * _rows_of_a_block(self.X):  # one large group: its rows are read twice
             pieces = self._pieces(block.start, block.stop)
-            u = np.concatenate([self._load(*at).product(w) for at in pieces])
+            u = np.concatenate([self.load(*at).product(w) for at in pieces])
             terms, _ = self.risk.evaluate_block(u, block, g)
             return terms, self._pull_pieces(g, block.start, block.stop)
-        rows = self._load(block.start, block.stop)
+        rows = self.load(block.start, block.stop)
         terms, _ = self.risk.evaluate_block(rows.product(w), block, g)
         return terms, rows.adjoint(g)
 
@@ -217,11 +219,12 @@ class LinearPairs:
     def _pull_pieces(self, g: Array, start: int, stop: int) -> Array:
         # short float32 sums, added up in float64
         total, pieces = np.zeros(self.n_features), self._pieces(start, stop)
-        for part in self._map(lambda at: self._load(*at).adjoint(g[at[0] - start : at[1] - start]), pieces):
+        for part in self._map(lambda at: self.load(*at).adjoint(g[at[0] - start : at[1] - start]), pieces):
             total += part
         return total
 
-    def _load(self, start: int, stop: int) -> Rows:
+    def load(self, start: int, stop: int) -> Rows:
+        """Return some rows, in the order of the risk's items."""
         return load(self.X, self.rows, start, stop, wide=self.precise)
 
     def _map(self, work: Callable[[S], T], items: list[S]) -> Iterable[T]:
@@ -231,20 +234,31 @@ class LinearPairs:
         return self.pool.map(work, items)
 
 
-class Probe(NamedTuple):
-    """A sample that stands for all pairs, and its columns of most mass written out."""
+@dataclass
+class Probe:
+    """A sample that stands for all pairs, its columns of most mass written out, and their last Hessian."""
 
     columns: IntArray
     few: LinearPairs
     heavy: LinearPairs
+    gram: Array | None = None
+    degree: float = 0.0  # of all items together, where the Hessian was made
+
+    def gram_at(self, w: Array, h: float, degree: float) -> Array:
+        """Return the columns' part of X'LX at w: the last one, scaled, as long as about as many pairs are active."""
+        if self.gram is None or not self.degree / MOST_DRIFT < degree < self.degree * MOST_DRIFT:
+            self.gram, self.degree = self.heavy.smoothed(h).gram_at(self.few.utilities(w)), degree
+        return self.gram * (degree / self.degree if self.degree > 0.0 else 1.0)
 
     @classmethod
     def of(cls, data: LinearPairs) -> Probe:
         """Draw some thousand items with a fixed seed."""
-        sample = data.risk.sample(PROBE_ITEMS, PROBE_SEED)
+        most, rows_each = HEAVY_SPARSE if sparse.issparse(data.X) else HEAVY_DENSE
+        n_columns = min(data.n_features, most)
+        sample = data.risk.sample(min(data.n_items, rows_each * n_columns), PROBE_SEED)
         few = data.subset(sample.items, sample.pieces)
-        mass = few._load(0, few.n_items).squares(np.ones(few.n_items))
-        columns = np.sort(np.argsort(-mass, kind="stable")[:HEAVY_COLUMNS])
+        mass = few.load(0, few.n_items).squares(np.ones(few.n_items))
+        columns = np.sort(np.argsort(-mass, kind="stable")[:n_columns])
         X = few.X[:, columns]
         X = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float32)
         return cls(columns, few, LinearPairs.of(X, few.risk, precise=False, pool=data.pool))
