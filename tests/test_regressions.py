@@ -167,6 +167,11 @@ def test_one_bad_entry_is_found_in_any_layout_and_huge_ones_pass(shape, dtype):
         [1e300, -1e300, 0.0],
         [5],
         [],
+        np.arange(300).astype(np.int8)[::-1],
+        np.arange(300).astype(np.uint8),
+        np.array([1.5, 1.25, 2.0, 1.0], dtype=np.float16),
+        np.array([2**63 + 5, 2**63, 2**63 + 5], dtype=np.uint64),
+        np.array([2**31 - 1, -(2**31), 0], dtype=np.int32),
     ],
 )
 def test_codes_are_places_among_the_distinct_values(values):
