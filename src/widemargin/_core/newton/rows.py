@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .. import _rows
+from .. import _csr
 from ..comparisons import IntArray
 from ..solution import Array
 
@@ -67,19 +67,19 @@ class SparseRows:
     def product(self, w: Array) -> Array:
         """Return X w."""
         out = np.empty(self.stop - self.start)
-        _rows.product(*self._parts(), w, out)
+        _csr.product(*self._parts(), w, out)
         return out
 
     def adjoint(self, g: Array) -> Array:
         """Return X' g."""
         out = np.zeros(self.X.shape[1])
-        _rows.adjoint(*self._parts(), g, out, False)
+        _csr.adjoint(*self._parts(), g, out, False)
         return out
 
     def squares(self, g: Array) -> Array:
         """Return the sum of g times the squared entries, by column."""
         out = np.zeros(self.X.shape[1])
-        _rows.adjoint(*self._parts(), g, out, True)
+        _csr.adjoint(*self._parts(), g, out, True)
         return out
 
     def dense(self) -> NDArray:
