@@ -261,7 +261,7 @@ def always_newton(monkeypatch):
     """Send every number of rows to Newton, without a rescue."""
     monkeypatch.setattr(_solving, "EXACT_ROWS", 0)
     monkeypatch.setattr(_solving, "EXACT_KERNEL_ROWS", 0)
-    monkeypatch.setattr(_estimator.PreferenceEstimator, "_exactly", None)
+    monkeypatch.setattr(_solving.Solving, "_exactly", None)
 
 
 PAIRS = Pairs([[0.0], [0.1], [2.0], [4.0], [4.2]], [(2, 0), (0, 1), (3, 2), (1, 3), (4, 3), (2, 0)])
