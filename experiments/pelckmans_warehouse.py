@@ -32,7 +32,7 @@ CAPTION = (
 def run(quick, track):
     """Return the report."""
     sizes = (10, 100) if quick else (10, 20, 50, 100, 200, 500, 1000, 2000)
-    n_test, n_warehouses = (200, 3) if quick else (10_000, 50)
+    n_test, n_warehouses = (200, 3) if quick else (10_000, 30)
     risks = pd.concat(one_warehouse(seed, sizes, n_test) for seed in track(range(n_warehouses), "warehouses"))
     means = summary(risks, ["n_shown", "customers"], "risk")
     claims = curves_claim(risks, means, n_warehouses), *lemma_claims(risks, n_test, n_warehouses)
@@ -132,7 +132,8 @@ def draw(risks, means):
     left.legend(title="products shown to each")
     seen = risks[risks.risk_n > 0]
     apart = np.exp(np.random.default_rng(0).uniform(-0.08, 0.08, len(seen)))  # so that points do not hide each other
-    right.plot(apart * seen.n_shown, seen.risk / seen.risk_n, ".", color="0.5", alpha=0.4, label="learnt models")
+    dots = {"color": "0.5", "alpha": 0.4, "rasterized": True}
+    right.plot(apart * seen.n_shown, seen.risk / seen.risk_n, ".", label="learnt models", **dots)
     for factor, line, label in (
         (reduction_factor, "k-", "corrected bound m(m-1) / (n(n-1))"),
         (reduction_factor_printed, "k--", "printed bound (12), delta = 0.05"),
