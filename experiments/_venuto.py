@@ -11,7 +11,13 @@ from widemargin.datasets import fetch_sushi, make_comparisons
 from widemargin.metrics import comparison_auc
 
 MACHINES = {"rank": "threshold", "rank2": "both_ways", "compare": "margin"}  # the paper's names, and `ties=`
-LABELS = {"rank": "rank (ignores ties)", "rank2": "rank2 (ties both ways)", "compare": "compare (SVMcompare)"}
+LABELS = {
+    "rank": "rank (ignores ties)",
+    "rank2": "rank2 (ties both ways)",
+    "compare": "compare (SVMcompare)",
+    "truth": "true r",
+    "ids": "sushi ids alone",
+}
 NORMS = {"l1": 1, "l2": 2, "linf": np.inf}
 SUSHI = {"sushi": "id", "sushi_random": "random"}
 TITLES = {
@@ -45,7 +51,8 @@ def draw(task, n, tie_share, seed):
     a, b = (np.cumsum([0, *c]) for c in zip(*counts, strict=True))
     rows = [np.append(ties[a[k] : a[k + 1]], others[b[k] : b[k + 1]]) for k in range(3)]
     scale = StandardScaler().fit(data.X[rows[0]].reshape(-1, 14))
-    return [Bunch(X=scale.transform(data.X[r].reshape(-1, 14)).reshape(-1, 2, 14), y=data.y[r]) for r in rows]
+    X = scale.transform(data.X.reshape(-1, 14)).reshape(data.X.shape)
+    return [Bunch(X=X[r], y=data.y[r], ids=data.sushi[r]) for r in rows]
 
 
 def choose(machine, train, validation, scores, grid):
@@ -101,7 +108,13 @@ def judge(task, n, tie_share, seed, grid):
         chosen = choose(machine, train, validation, {"error": accuracy, "auc": auc}, grid)
         found = {"error": error(chosen["error"], test), "auc": auc(chosen["auc"], test)}
         rows.append(here | {"machine": machine} | found)
-    return rows + ([here | {"machine": "truth"} | truth(test)] if task in NORMS else [])
+    other = {"machine": "truth", **truth(test)} if task in NORMS else {"machine": "ids", "auc": ids_alone(test)}
+    return [*rows, here | other]
+
+
+def ids_alone(test):
+    """Return the AUC of a utility that falls with the number of the sushi in the list, and knows nothing else."""
+    return comparison_auc(test.y, (test.ids[:, 1] - test.ids[:, 0]).astype(float))
 
 
 def truth(test):

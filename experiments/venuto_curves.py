@@ -16,10 +16,10 @@ from ._report import Picture, Report, Table
 from ._statistics import side_by_side, summary
 from ._style import curve, panels
 from ._venuto import GRID, LABELS, QUICK_GRID, TITLES, judge
-from ._venuto_claims import area_claim, error_claim
+from ._venuto_claims import area_claim, error_claim, leak_claim
 
 SIZES, SHARES, FIXED = (50, 100, 200, 400), (0.1, 0.5, 0.9), 400  # Fig. 4's n, Fig. 5's rho and n
-REPETITIONS = 5
+REPETITIONS = 6
 
 
 def run(quick, track):
@@ -30,11 +30,12 @@ def run(quick, track):
     points = sorted({(size, 0.5) for size in sizes} | {(n, share) for share in shares})
     work = [(task, *point, seed) for task in TITLES for seed in range(repetitions) for point in points]
     frame = pd.DataFrame([row for task in track(work, "draws") for row in judge(*task, grid)])
-    by_size, by_share = frame[frame.tie_share == 0.5], frame[frame.pairs == n]
+    by_size, by_share = frame[(frame.tie_share == 0.5) & frame.error.notna()], frame[frame.pairs == n]
     errors = summary(by_size, ["task", "machine", "pairs"], "error")
     areas = summary(by_share, ["task", "machine", "tie_share"], "auc")
     claims = [error_claim(task, by_size[by_size.task == task], repetitions) for task in TITLES]
     claims += [area_claim(task, by_share[by_share.task == task], repetitions) for task in TITLES]
+    claims.append(leak_claim(by_share, repetitions))
     mean = f"mean of {repetitions} draws and 95 % intervals"
     return Report(
         "Learning to compare",
@@ -56,12 +57,13 @@ def curves(means, x, **options):
     """Return a figure with one panel for each task and one curve for each machine."""
     figure, axes = panels(len(TITLES), width=3.1, sharey=True)
     for ax, (task, title) in zip(axes, TITLES.items(), strict=True):
-        for k, (name, label) in enumerate((LABELS | {"truth": "true r"}).items()):
+        for k, (name, label) in enumerate(LABELS.items()):
             part = means[(means.task == task) & (means.machine == name)]
             if len(part):
                 curve(ax, part[x], part["mean"], part.low, part.high, k=k, label=label)
         ax.set(title=title, **options)
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    shown = {text: line for ax in axes for line, text in zip(*ax.get_legend_handles_labels(), strict=True)}
+    figure.legend(shown.values(), shown.keys(), loc="outside lower center", ncols=len(shown))
     return figure, axes
 
 

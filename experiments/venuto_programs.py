@@ -1,10 +1,10 @@
 """Venuto & Hocking, Fig. 2 and Lemma 1: the linear and the quadratic program for separable pairs.
 
-Pairs with r(x) = w.x for a random w; differences of r between 0.8 and 1.2 are left out, so that the 30 pairs with a
-winner and the 30 ties are separable; the second feature is in a unit ten times smaller. The linear program (7) is
-`ComparisonSVM(formulation="lp")`, the quadratic one (9) `ComparisonSVM(C=inf)`; Lemma 1 makes of the latter's u and
-beta the point w = -u / beta, mu = -1 / beta. Both are solved for many sets of 2 and of 10 features, as they are and
-with the features of the items standardised.
+Pairs with r(x) = w.x for a random w of length 1; differences of r between 0.8 and 1.2 are left out, so that the 30
+pairs with a winner and the 30 ties are separable; the second feature is in a unit ten times smaller. The linear
+program (7) is `ComparisonSVM(formulation="lp")`, the quadratic one (9) `ComparisonSVM(C=inf)`; Lemma 1 makes of the
+latter's u and beta the point w = -u / beta, mu = -1 / beta. Both are solved for many sets of 2 and of 10 features, as
+they are and with the features of the items standardised.
 """
 
 import numpy as np
@@ -49,7 +49,7 @@ def separable(p, scaled, seed):
     """Return 30 pairs with a winner and 30 ties that a linear r separates."""
     rng = np.random.default_rng([seed, p])
     X, w = rng.standard_normal((2_000, 2, p)), rng.standard_normal(p)
-    s = (X[:, 0] - X[:, 1]) @ w
+    s = (X[:, 0] - X[:, 1]) @ w / np.linalg.norm(w)
     keep = np.append(np.flatnonzero(np.abs(s) < 0.8)[:30], np.flatnonzero(np.abs(s) > 1.2)[:30])
     X = X[keep] * np.where(np.arange(p) == 1, 10.0, 1.0)
     if scaled:
