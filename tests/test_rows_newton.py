@@ -13,7 +13,7 @@ from widemargin._core import _rows_ref as ref
 from widemargin._core.interior_point import interior_point
 from widemargin._core.losses import HINGE, SQUARED_HINGE
 from widemargin._core.row_risk import RowsRisk
-from widemargin._core.rows_newton import differences, directions, problem, rows_newton, spaces
+from widemargin._core.rows_newton import Plan, differences, directions, problem, rows_newton, spaces
 from widemargin._core.solution import Status
 from widemargin.exceptions import CollapseWarning
 
@@ -195,7 +195,7 @@ def test_merging_adds_the_weights_of_equal_comparisons():
     first, second = np.array([0, 1, 0, 0, 1, 0, 0]), np.array([1, 0, 1, 2, 0, 1, 1])
     y = np.array([1, 1, 1, 1, 1, 0, 1])
     rows = comparisons.from_ties_as_margin(first, second, y, np.arange(1.0, 8.0), 3)
-    merged = rows.merged()
+    merged = rows.merged
     entries = zip(merged.D.toarray().tolist(), merged.E[:, 0].tolist(), merged.weight.tolist(), strict=True)
     assert sorted(entries) == sorted(
         [
@@ -367,11 +367,14 @@ def test_the_interior_point_rescues_what_newton_leaves(monkeypatch):
     assert model.converged_
 
 
-def test_a_start_from_a_neighbour_saves_steps():
-    """The answer for another C is a start, and no more."""
+@pytest.mark.parametrize("how", ["linear", "kernel"])
+def test_a_plan_of_a_neighbour_saves_steps_and_no_more(how):
+    """Where the solve for another C ended is a start: fewer steps, and the same optimum."""
     rng = np.random.default_rng(15)
     X, u = items(rng, n=400)
-    rows, map_ = make_rows("ties", u, rng), maps.LinearMap(X)
-    near = rows_newton(rows, map_, 0.1, HINGE, tol=1e-4, max_iter=200)
-    warm = rows_newton(rows, map_, 0.12, HINGE, tol=1e-4, max_iter=200, start=near)
+    rows, map_, plan = make_rows("ties", u, rng), make_map(how, X), Plan()
+    rows_newton(rows, map_, 0.1, HINGE, tol=1e-4, max_iter=200, plan=plan)
+    warm = rows_newton(rows, map_, 0.12, HINGE, tol=1e-4, max_iter=200, plan=plan)
+    cold = rows_newton(rows, map_, 0.12, HINGE, tol=1e-4, max_iter=200)
+    assert warm.n_iter < cold.n_iter
     assert_agree(warm, exact(rows, map_, 0.12, HINGE), 1e-4, rows, map_, 0.12, HINGE)

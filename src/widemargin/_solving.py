@@ -126,17 +126,24 @@ class Solving:
     def _solve_rows(self, task, rows, part=0):
         """Solve explicit rows, the given part of the task."""
         C = self._scaled_C(float(rows.weight.sum()))
-        last = task.answers.get(part)
-        start = None if last is None else last.solution
-        return task.answer(C, self.tol, lambda: self._solve_rows_at(rows, task.map_, C, start), part)
+        most = 0 if part in task.answers and self._is_on_path(task) else self._most_exact_rows(task.map_)
+        plan = task.row_plans.setdefault(part, _core.rows_newton.Plan())
+        return task.answer(C, self.tol, lambda: self._solve_rows_at(rows, task.map_, C, plan, most), part)
 
-    def _solve_rows_at(self, rows, map_, C, start):
+    @staticmethod
+    def _most_exact_rows(map_):
+        return EXACT_KERNEL_ROWS if map_.is_gram else EXACT_ROWS
+
+    def _is_on_path(self, task):
+        """Whether a solve has a neighbour to start from and need not be exact: then Newton is the quicker one."""
+        return bool(task.answers) and self.tol >= ROUNDED_TOL
+
+    def _solve_rows_at(self, rows, map_, C, plan, most):
         """Solve exactly where rows are few or slacks are forbidden, else by Newton to the gap tol."""
-        most = EXACT_KERNEL_ROWS if map_.is_gram else EXACT_ROWS
-        rows = rows.merged() if rows.shape[0] > most else rows
+        rows = rows.merged if rows.shape[0] > most else rows
         if np.isinf(C) or rows.shape[0] <= most:
             return self._exactly(rows, map_, C)
-        found = self._rows_newton(rows, map_, C, start)
+        found = self._rows_newton(rows, map_, C, plan)
         if found[1].status is Status.CONVERGED:
             return found
         try:
@@ -149,11 +156,11 @@ class Solving:
             self._check_gram_memory(map_.n_items, BYTES_WHOLE)
         return self._interior_point(rows, map_, C)
 
-    def _rows_newton(self, rows, map_, C, start):
+    def _rows_newton(self, rows, map_, C, plan):
         if map_.columns() is None:
             need = _core.rows_newton.gram_bytes(rows, map_, self.tol)
             self._check_gram_memory(map_.n_items, need / map_.n_items**2)
-        how = {"tol": self.tol, "max_iter": self.max_iter, "report": self._progress(), "start": start}
+        how = {"tol": self.tol, "max_iter": self.max_iter, "report": self._progress(), "plan": plan}
         return "newton", _core.rows_newton.rows_newton(rows, map_, C, LOSSES[self.loss], **how)
 
     def _solve_levels(self, task, *, exact_pairs=EXPLICIT_PAIRS):
@@ -162,7 +169,7 @@ class Solving:
         C = self._scaled_C(levels.total_weight)
         hard_kernel = map_.is_gram and (self.tol < FINE or C * np.mean(map_.diag()) > STEEP)
         limit = max(exact_pairs, EXPLICIT_PAIRS_FINE) if hard_kernel else exact_pairs
-        is_explicit = np.isinf(C) or levels.n_pairs <= limit
+        is_explicit = np.isinf(C) or (levels.n_pairs <= limit and not self._is_on_path(task))
         return task.answer(C, self.tol, lambda: self._solve_pairs(task, C, is_explicit=is_explicit))
 
     def _solve_pairs(self, task, C, *, is_explicit):
