@@ -169,7 +169,10 @@ class Solving:
         C = self._scaled_C(levels.total_weight)
         hard_kernel = map_.is_gram and (self.tol < FINE or C * np.mean(map_.diag()) > STEEP)
         limit = max(exact_pairs, EXPLICIT_PAIRS_FINE) if hard_kernel else exact_pairs
-        is_explicit = np.isinf(C) or (levels.n_pairs <= limit and not self._is_on_path(task))
+        follows = exact_pairs <= EXPLICIT_PAIRS and self._is_on_path(
+            task
+        )  # more are asked for where rules need exactness
+        is_explicit = np.isinf(C) or (levels.n_pairs <= limit and not follows)
         return task.answer(C, self.tol, lambda: self._solve_pairs(task, C, is_explicit=is_explicit))
 
     def _solve_pairs(self, task, C, *, is_explicit):

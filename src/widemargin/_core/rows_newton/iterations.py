@@ -44,7 +44,7 @@ def run(
     report: Callable[[int, float], object] | None = None,
     start: tuple[Vector, Array, float | None] | None = None,
 ) -> Run:
-    """Minimise to a relative gap from a function, levels and smoothing; without, a large problem starts from a sample."""
+    """Minimise to a relative gap from a function, levels and smoothing, or from a sample where there is no start."""
     f, b, h = start if start is not None else _from_sample(problem, tol, max_iter)
     point = problem.point(f, b)
     problem = problem.smoothed(h or _first_smoothing(problem, point))
