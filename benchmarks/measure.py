@@ -62,9 +62,9 @@ def measure(workload: Workload, solver: str, *, quick=False, threads=1, bound=No
         result.skipped = f"its pairs need {module.needs(problem) / 1e9:.0f} GB"
         return result
     if threads > 1 and not (solver == "ours" and module.supports_threads(problem)):
-        result.skipped = "no n_threads"
+        result.skipped = "no n_jobs"
         return result
-    more = {"n_threads": threads} if threads > 1 else {}
+    more = {"n_jobs": threads} if threads > 1 else {}
     warm_up(module, workload.make(quick=True), more)
     repeat = 1 if quick else workload.repeat
     for effort in module.EFFORTS:

@@ -1,6 +1,6 @@
 """Herbrich, Graepel & Obermayer, Fig. 1: objects on the axis of the utility, coupled boundaries, margins.
 
-Twelve points of three ranks in the plane, and `OrdinalSVM(C=inf)` with a linear kernel: one direction w, two parallel
+Fifteen points of three ranks in the plane, and `OrdinalSVM(C=inf)` with a linear kernel: one direction w, two parallel
 boundaries w.x = theta_k, each in the middle between the closest objects of neighbouring ranks (12). Beside it the
 same with the kernel (x.x' + 1)^2 on the task of Fig. 2, where the boundaries are curves, coupled by one utility.
 """
@@ -24,7 +24,8 @@ CAPTION = (
 
 def run(quick, track):  # noqa: ARG001 -- nothing to wait for
     """Return the report."""
-    X, y = three_ranks()
+    plane = make_ordinal(15, utility="linear", thresholds=3, noise=0.0, random_state=109)
+    X, y = plane.X, plane.y
     model = OrdinalSVM(C=np.inf, tol=1e-10).fit(X, y)
     task = make_ordinal(60 if quick else 200, noise=0.01, random_state=0)
     curved = OrdinalSVM(**MACHINE).fit(task.X, task.y)
@@ -38,17 +39,6 @@ def run(quick, track):  # noqa: ARG001 -- nothing to wait for
         (claim(model, X, y),),
         pictures=(Picture("fig_1", CAPTION, figure),),
     )
-
-
-def three_ranks():
-    """Return twelve points of the plane whose ranks 1 to 3 one direction tells apart, with an empty strip between."""
-    rng = np.random.default_rng(4)
-    X = rng.uniform(0, 1, size=(60, 2))
-    u = X @ [0.5, 0.5]
-    y = 1 + (u > 0.36).astype(int) + (u > 0.66)
-    clear = np.min(np.abs(u[:, None] - [0.36, 0.66]), axis=1) > 0.05
-    rows = np.concatenate([np.flatnonzero(clear & (y == k))[:4] for k in (1, 2, 3)])
-    return X[rows], y[rows]
 
 
 def claim(model, X, y):

@@ -19,13 +19,13 @@ from widemargin.theory import reduction_factor, reduction_factor_printed
 
 from ._report import Check, Claim, Picture, Report, Table
 from ._statistics import all_above_zero, estimate, summary
-from ._style import curve, panels
+from ._style import COLOURS, curve, panels
 
 M, SHOWN = 100, (2, 10, 50)
 CAPTION = (
-    "Left: risk R(f) of missing the best of all 100 products, against the number of customers learnt from; mean over "
-    "warehouses and 95 % intervals. Right: R(f) / R^n(f) of every learnt model, with the corrected bound, which none "
-    "may exceed, and the printed one"
+    "Left: risk R(f) of missing the best of all 100 products, against the number of customers learnt from: mean over "
+    "warehouses, 95 % intervals, and as thin lines the corrected bound m(m-1) / (n(n-1)) R^n(f) where it is below 1 "
+    "(for n = 2 it never is). Right: R(f) / R^n(f) of every learnt model, with the corrected and the printed bound"
 )
 
 
@@ -65,33 +65,38 @@ def curves_claim(risks, means, repetitions):
     table = risks.pivot_table(index="warehouse", columns=["n_shown", "customers"], values="risk")
     sizes = sorted(risks.customers.unique())
     falls = [estimate(table[n, a] - table[n, b]) for n, (a, b) in product(SHOWN, pairwise(sizes))]
-    helps = [estimate(table[a, L] - table[b, L]) for L, (a, b) in product(sizes, pairwise(SHOWN))]
+    helps = [estimate((table[a] - table[b]).mean(axis=1)) for a, b in pairwise(SHOWN)]
     mean = means.pivot_table(index="n_shown", columns="customers", values="mean")
-    factors = {(a, b): mean.loc[a] / mean.loc[b] for a, b in pairwise(SHOWN)}
-    argued = {(a, b): reduction_factor(M, a) / reduction_factor(M, b) for a, b in pairwise(SHOWN)}
+    steep = mean.loc[:, mean.max() <= 0.5] if (mean.max() <= 0.5).any() else mean
+    factors = {(a, b): steep.loc[a] / steep.loc[b] for a, b in pairwise(SHOWN)}
     seen = "; ".join(f"n = {a} against {b}: {r.min():.2g} to {r.max():.2g}" for (a, b), r in factors.items())
-    lemma = "; ".join(f"n = {a} against {b}: {f:.3g}" for (a, b), f in argued.items())
     return Claim(
         "Fig. 1",
         "The risk falls as more customers are observed, showing more products helps, and the curves for different n "
         "differ by a factor, which the paper takes as evidence for its reduction argument.",
         (
             Check("each step to more customers lowers the risk", *all_above_zero(falls)),
-            Check("each step to more products lowers the risk", *all_above_zero(helps)),
-            Check("the factor between curves does not depend on L (by more than half)", is_constant(factors), seen),
+            Check("each step to more products lowers the risk, mean over L", *all_above_zero(helps, at=SHOWN[1:])),
             Check(
-                "it is, to a factor of two, the quotient of the corrected lemma's factors",
-                all(np.abs(np.log2(factors[pair] / argued[pair])).max() <= 1 for pair in argued),
-                lemma,
+                "the factor between curves is the same for all L, to a factor of two, where all risks are below 1/2",
+                all(ratio.max() <= 2 * ratio.min() for ratio in factors.values()),
+                seen,
             ),
+            lemma_check(factors, reduction_factor, "corrected"),
+            lemma_check(factors, reduction_factor_printed, "printed"),
         ),
         repetitions,
     )
 
 
-def is_constant(factors):
-    """Whether no ratio of risks is more than 1.5 times another one of the same two curves."""
-    return all(ratio.max() <= 1.5 * ratio.min() for ratio in factors.values())
+def lemma_check(factors, factor, name):
+    """Whether curves differ as the bounds of the lemma do."""
+    argued = {(a, b): factor(M, a) / factor(M, b) for a, b in factors}
+    return Check(
+        f"it is, to a factor of two, what the {name} lemma's factors give",
+        all(np.abs(np.log2(ratio / argued[pair])).max() <= 1 for pair, ratio in factors.items()),
+        "; ".join(f"n = {a} against {b}: {f:.3g}" for (a, b), f in argued.items()),
+    )
 
 
 def lemma_claims(risks, n_test, repetitions):
@@ -119,10 +124,16 @@ def draw(risks, means):
     figure, (left, right) = panels(2)
     for k, (n, part) in enumerate(means.groupby("n_shown")):
         curve(left, part.customers, part["mean"], part.low, part.high, k=k, label=f"n = {n}")
+        bound = reduction_factor(M, n) * risks[risks.n_shown == n].groupby("customers").risk_n.mean()
+        left.plot(
+            bound[bound < 1], color=COLOURS[k], linewidth=1, label=f"bound, n = {n}" if (bound < 1).any() else None
+        )
     left.set(xscale="log", yscale="log", xlabel="customers observed, L", ylabel="risk R(f) on all 100 products")
     left.legend(title="products shown to each")
     seen = risks[risks.risk_n > 0]
-    right.plot(seen.n_shown, seen.risk / seen.risk_n, "o", color="0.5", alpha=0.3, label="learnt models")
+    apart = np.exp(np.random.default_rng(0).uniform(-0.08, 0.08, len(seen)))  # so that points do not hide each other
+    dots = {"color": "0.5", "alpha": 0.4, "rasterized": True}
+    right.plot(apart * seen.n_shown, seen.risk / seen.risk_n, ".", label="learnt models", **dots)
     for factor, line, label in (
         (reduction_factor, "k-", "corrected bound m(m-1) / (n(n-1))"),
         (reduction_factor_printed, "k--", "printed bound (12), delta = 0.05"),

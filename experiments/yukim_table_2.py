@@ -6,7 +6,8 @@ machine trained on the other two, and the whole is repeated. The paper reports t
 folds; we choose C (0.01, 1, 100) and gamma (0.1, 1) by three folds *within* the training documents. A repetition is a
 new deal of the same documents (six, after three could not tell; the margin of 0.03 is the same): the intervals do not
 say what other queries would give; `yukim_ohsumed` does. Accuracy is the share of pairs of different grade in the right
-order. "Vectors" of the SVM are documents in support pairs, as in the paper.
+order; a failed check on it may mean a difference, or an interval that is too wide to tell: its numbers say which.
+"Vectors" of the SVM are documents in support pairs, as in the paper.
 """
 
 import time

@@ -65,6 +65,9 @@ def test_squared_hinge_equals_twin(most_levels, data):
     assert (terms.value, terms.loss, terms.conjugate) == (phi, phi, 2 * H - phi)
     assert_array_equal(g, ref.gradient(levels, u, 1.0))
     assert_array_equal(hessp(v), ref.laplacian(levels, u, 1.0) @ v)
+    risk = GroupedPairRisk(levels, SQUARED_HINGE)
+    every = Block(0, u.size, np.arange(risk.starts.size - 1))
+    assert_array_equal(risk.degrees(u, every), np.diag(ref.laplacian(levels, u, 1.0)))
 
 
 @pytest.mark.parametrize("loss", [HINGE, SQUARED_HINGE])

@@ -14,6 +14,7 @@ from widemargin._core.comparisons import from_levels
 from widemargin._core.losses import HINGE, SQUARED_HINGE
 from widemargin._core.maps import KernelMap, LinearMap
 from widemargin._core.newton import Plan, newton
+from widemargin._core.newton.rows import DenseRows, load
 from widemargin._core.risks import GroupedPairRisk
 from widemargin._core.solution import Status
 
@@ -149,6 +150,44 @@ def test_sparse_equals_dense(loss):
             solution = newton(risk, LinearMap(sparse.csr_array(X.astype(dtype))), C, tol=1e-4)
             assert solution.status is Status.CONVERGED
             assert solution.objective == pytest.approx(dense.objective, rel=1.1e-4)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("scattered", [False, True])
+def test_sparse_rows_are_multiplied_where_they_lie(dtype, index, scattered):
+    """Both products, the squares and the dense rows equal NumPy's on the written-out rows."""
+    rng = np.random.default_rng(0)
+    X = (rng.normal(size=(50, 12)) * (rng.random((50, 12)) < 0.3)).astype(dtype)
+    csr = sparse.csr_array(X)
+    csr.indices, csr.indptr = csr.indices.astype(index), csr.indptr.astype(index)
+    which = rng.permutation(50).astype(np.int64) if scattered else None
+    rows, want = load(csr, which, 7, 31, wide=True), (X if which is None else X[which])[7:31].astype(float)
+    w, g = rng.normal(size=12), rng.normal(size=24)
+    assert_allclose(rows.product(w), want @ w, atol=1e-13)
+    assert_allclose(rows.adjoint(g), want.T @ g, atol=1e-13)
+    assert_allclose(rows.squares(g), (want**2).T @ g, atol=1e-13)
+    assert_allclose(DenseRows(want).squares(g), (want**2).T @ g, atol=1e-13)
+    assert np.array_equal(rows.dense(), want)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("C", [1e-3, 5e-2])
+def test_many_sparse_columns_are_certified(loss, C):
+    """More columns than rows, words by frequency: the optimum of the small Gram problem is bracketed."""
+    rng = np.random.default_rng(0)
+    n, p = 1200, 3000
+    columns = np.minimum(rng.zipf(1.3, size=(n, 20)) - 1, p - 1)
+    X = sparse.csr_array((np.abs(rng.normal(size=n * 20)), columns.ravel(), np.arange(0, 20 * n + 1, 20)), shape=(n, p))
+    X.sum_duplicates()
+    y, q = rng.integers(0, 4, n) + (X[:, [0]].toarray().ravel() > 1), np.arange(n) // 40
+    risk = risk_of(y.astype(np.int64), q, loss)
+    solution = newton(risk, LinearMap(X), C, tol=1e-4)
+    best = newton(risk, KernelMap((X @ X.T).toarray()), C, tol=1e-5)
+    assert solution.status is best.status is Status.CONVERGED
+    assert solution.dual <= best.objective * (1 + 1e-9)
+    assert solution.objective >= best.dual * (1 - 1e-9)
+    assert solution.objective == pytest.approx(best.objective, rel=1.1e-4)
 
 
 @pytest.mark.parametrize("layout", ["C", "F"])

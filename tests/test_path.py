@@ -61,7 +61,10 @@ def data_of(sample):
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.filterwarnings("ignore::widemargin.CollapseWarning")
 def test_every_point_of_a_path_is_a_fit(name):
-    """For each C the two optima lie between the same certified bounds, and the models have the same attributes."""
+    """For each C the two optima lie between the same certified bounds, and the models have the same attributes.
+
+    A path need not be exact: Newton may take over, whose linear models have `coef_` alone.
+    """
     estimator, sample = CASES[name]
     X, y, more = data_of(sample)
     Cs = [2.0, 1e-3, 0.05]
@@ -71,8 +74,9 @@ def test_every_point_of_a_path_is_a_fit(name):
     for C, model, objective in zip(Cs, path.estimators, path.objectives, strict=True):
         alone = clone(estimator).set_params(C=C).fit(X, y, **more)
         assert model.get_params() == alone.get_params()
-        assert set(vars(model)) == set(vars(alone))
-        assert model.solver_ == alone.solver_
+        spared = {"dual_coef_", "support_", "support_vectors_"} if model.solver_ != alone.solver_ else set()
+        assert set(vars(model)) | spared == set(vars(alone)) | spared
+        assert model.solver_ in {alone.solver_, "newton"}
         assert objective * (1 - model.duality_gap_) <= alone.objective_ * (1 + 1e-12)
         assert alone.objective_ * (1 - alone.duality_gap_) <= objective * (1 + 1e-12)
         assert_allclose(model.predict(X), alone.predict(X), atol=0.1 * np.ptp(alone.predict(X)))
@@ -167,12 +171,12 @@ def test_c_is_chosen_by_the_score_of_held_out_queries(scoring):
     sample.y[sample.qid == 1] = np.arange(np.sum(sample.qid == 1)) % 3
     keep = sample.qid < 7  # the query of one row has nothing to score
     X, y, qid = sample.X[keep], sample.y[keep], sample.qid[keep]
-    model = RankingSVMCV(Cs, cv=3, scoring=given).fit(X, y, qid=qid)
-    table = by_hand(RankingSVM(), Cs, QueryKFold(3).split(X, groups=qid), X, y, qid, want)
+    model = RankingSVMCV(Cs, cv=3, scoring=given, tol=1e-9).fit(X, y, qid=qid)
+    table = by_hand(RankingSVM(tol=1e-9), Cs, QueryKFold(3).split(X, groups=qid), X, y, qid, want)
     assert_allclose(model.scores_, table, atol=1e-6)
     mean = table.mean(axis=0)
     assert min(Cs[mean >= mean.max() - 1e-9]) == model.C_
-    alone = RankingSVM(model.C_).fit(X, y, qid=qid)
+    alone = RankingSVM(model.C_, tol=1e-9).fit(X, y, qid=qid)
     assert_array_equal(model.coef_, alone.coef_)
     assert_array_equal(model.rank(X, qid), alone.rank(X, qid))
     assert model.score(X, y, qid=qid) == alone.score(X, y, qid=qid)

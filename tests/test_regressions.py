@@ -9,6 +9,8 @@ from sklearn.model_selection import cross_validate
 
 from widemargin import ComparisonSVM, MarginClassifier, Pairs, RankingSVM, TopRankSVM
 from widemargin._core import rules
+from widemargin._estimator import check_finite
+from widemargin._queries import dense_codes
 from widemargin.kernels import RBF, Linear, Polynomial
 from widemargin.metrics import neg_top1_risk_scorer
 
@@ -129,3 +131,50 @@ def test_pairs_without_y_can_be_scored():
     """(winner, loser) data need no labels, in fit and in score."""
     pairs = Pairs([[0.0], [1.0], [2.0]], [(1, 0), (2, 1)])
     assert ComparisonSVM(ties="threshold").fit(pairs).score(pairs) == 1.0
+
+
+@pytest.mark.parametrize("shape", ["C", "F", "strided", "csr"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_one_bad_entry_is_found_in_any_layout_and_huge_ones_pass(shape, dtype):
+    """The quick check squares the entries: what overflows is looked at again, what is not finite is refused."""
+    arrange = {
+        "C": np.ascontiguousarray,
+        "F": np.asfortranarray,
+        "strided": lambda X: np.repeat(X, 2, axis=1)[:, ::2],
+        "csr": sparse.csr_array,
+    }[shape]
+    X, y = graded(60, 4)
+    X = X.astype(dtype)
+    huge = X.copy()
+    huge[7, 2] = 0.1 * np.sqrt(np.finfo(dtype).max) * 100
+    check_finite(arrange(huge), "RankingSVM")
+    for bad in (np.nan, np.inf, -np.inf):
+        X[31, 3] = bad
+        with pytest.raises(ValueError, match="Input X contains"):
+            RankingSVM().fit(arrange(X), y)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [3, 1, 1, 2],
+        [1, 1, 2, 9],
+        [0.5, 2.5, -1.5, 0.5],
+        [0.1, 0.25, 7.0, 0.1],
+        [2**62, -(2**62), 0, 2**62],
+        ["b", "a", "b"],
+        [True, False, True],
+        [1e300, -1e300, 0.0],
+        [5],
+        [],
+        np.arange(300).astype(np.int8)[::-1],
+        np.arange(300).astype(np.uint8),
+        np.array([1.5, 1.25, 2.0, 1.0], dtype=np.float16),
+        np.array([2**63 + 5, 2**63, 2**63 + 5], dtype=np.uint64),
+        np.array([2**31 - 1, -(2**31), 0], dtype=np.int32),
+    ],
+)
+def test_codes_are_places_among_the_distinct_values(values):
+    """Sorted, small integers, halves, far apart, no numbers: the short ways give what NumPy's unique gives."""
+    values = np.array(values)
+    assert_array_equal(dense_codes(values), np.unique(values, return_inverse=True)[1])

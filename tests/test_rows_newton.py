@@ -7,13 +7,13 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from widemargin import ComparisonSVM, MarginClassifier, MarginRegressor, Pairs, TopRankSVM, _estimator
+from widemargin import ComparisonSVM, MarginClassifier, MarginRegressor, Pairs, TopRankSVM, _solving
 from widemargin._core import _rows, comparisons, kernels, maps
 from widemargin._core import _rows_ref as ref
 from widemargin._core.interior_point import interior_point
 from widemargin._core.losses import HINGE, SQUARED_HINGE
 from widemargin._core.row_risk import RowsRisk
-from widemargin._core.rows_newton import differences, directions, problem, rows_newton, spaces
+from widemargin._core.rows_newton import Plan, differences, directions, problem, rows_newton, spaces
 from widemargin._core.solution import Status
 from widemargin.exceptions import CollapseWarning
 
@@ -195,7 +195,7 @@ def test_merging_adds_the_weights_of_equal_comparisons():
     first, second = np.array([0, 1, 0, 0, 1, 0, 0]), np.array([1, 0, 1, 2, 0, 1, 1])
     y = np.array([1, 1, 1, 1, 1, 0, 1])
     rows = comparisons.from_ties_as_margin(first, second, y, np.arange(1.0, 8.0), 3)
-    merged = rows.merged()
+    merged = rows.merged
     entries = zip(merged.D.toarray().tolist(), merged.E[:, 0].tolist(), merged.weight.tolist(), strict=True)
     assert sorted(entries) == sorted(
         [
@@ -259,9 +259,9 @@ def test_hessian_of_tasks_matches_differences(loss):
 @pytest.fixture
 def always_newton(monkeypatch):
     """Send every number of rows to Newton, without a rescue."""
-    monkeypatch.setattr(_estimator, "EXACT_ROWS", 0)
-    monkeypatch.setattr(_estimator, "EXACT_KERNEL_ROWS", 0)
-    monkeypatch.setattr(_estimator.PreferenceEstimator, "_exactly", None)
+    monkeypatch.setattr(_solving, "EXACT_ROWS", 0)
+    monkeypatch.setattr(_solving, "EXACT_KERNEL_ROWS", 0)
+    monkeypatch.setattr(_solving.Solving, "_exactly", None)
 
 
 PAIRS = Pairs([[0.0], [0.1], [2.0], [4.0], [4.2]], [(2, 0), (0, 1), (3, 2), (1, 3), (4, 3), (2, 0)])
@@ -343,7 +343,7 @@ def test_row_order_does_not_matter_beyond_the_gap(cls, kernel):
 def test_many_rows_take_newton_and_few_do_not():
     """`solver_` tells; both agree to the gap; weights, class weights and C_scale are honoured on both sides."""
     rng = np.random.default_rng(13)
-    X, u = items(rng, n=_estimator.EXACT_ROWS + 200)
+    X, u = items(rng, n=_solving.EXACT_ROWS + 200)
     y, weight = u + rng.normal(size=u.size) > 0.3, rng.uniform(0.5, 2.0, u.size)
     how = {"C": 50.0, "C_scale": "mean", "class_weight": "balanced"}
     many = MarginClassifier(**how).fit(X, y, sample_weight=weight)
@@ -358,7 +358,7 @@ def test_many_rows_take_newton_and_few_do_not():
 
 def test_the_interior_point_rescues_what_newton_leaves(monkeypatch):
     """A C so large that Newton gives up is solved all the same, and `solver_` says by whom."""
-    monkeypatch.setattr(_estimator, "EXACT_ROWS", 50)
+    monkeypatch.setattr(_solving, "EXACT_ROWS", 50)
     monkeypatch.setattr("widemargin._core.rows_newton.MOST_STEPS", 1)
     rng = np.random.default_rng(14)
     X, u = items(rng, n=100)
@@ -367,11 +367,14 @@ def test_the_interior_point_rescues_what_newton_leaves(monkeypatch):
     assert model.converged_
 
 
-def test_a_start_from_a_neighbour_saves_steps():
-    """The answer for another C is a start, and no more."""
+@pytest.mark.parametrize("how", ["linear", "kernel"])
+def test_a_plan_of_a_neighbour_saves_steps_and_no_more(how):
+    """Where the solve for another C ended is a start: fewer steps, and the same optimum."""
     rng = np.random.default_rng(15)
     X, u = items(rng, n=400)
-    rows, map_ = make_rows("ties", u, rng), maps.LinearMap(X)
-    near = rows_newton(rows, map_, 0.1, HINGE, tol=1e-4, max_iter=200)
-    warm = rows_newton(rows, map_, 0.12, HINGE, tol=1e-4, max_iter=200, start=near)
+    rows, map_, plan = make_rows("ties", u, rng), make_map(how, X), Plan()
+    rows_newton(rows, map_, 0.1, HINGE, tol=1e-4, max_iter=200, plan=plan)
+    warm = rows_newton(rows, map_, 0.12, HINGE, tol=1e-4, max_iter=200, plan=plan)
+    cold = rows_newton(rows, map_, 0.12, HINGE, tol=1e-4, max_iter=200)
+    assert warm.n_iter < cold.n_iter
     assert_agree(warm, exact(rows, map_, 0.12, HINGE), 1e-4, rows, map_, 0.12, HINGE)

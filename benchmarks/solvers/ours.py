@@ -14,8 +14,8 @@ def skip():
 
 
 def supports_threads(problem):
-    """Whether the estimator of this problem takes n_threads."""
-    return "n_threads" in estimator(problem).get_params()
+    """Whether the estimator of this problem takes n_jobs."""
+    return "n_jobs" in estimator(problem).get_params()
 
 
 def estimator(problem, **more):

@@ -29,12 +29,21 @@ def dense_codes(values):
         return np.zeros(0, dtype=np.int64)
     if np.all(values[1:] >= values[:-1]):
         return np.concatenate([[0], np.cumsum(values[1:] != values[:-1])])
-    low, high = values.min(), values.max()
-    if values.dtype.kind in "iuf" and 0 <= float(high) - float(low) <= 4 * values.size:
-        offset = (values - low).astype(np.int64)
-        if values.dtype.kind != "f" or np.array_equal(offset + low, values):
-            return (np.cumsum(np.bincount(offset) > 0) - 1)[offset]
-    return np.unique(values, return_inverse=True)[1].astype(np.int64)
+    codes = _small_integer_codes(values) if values.dtype.kind in "iuf" else None
+    return np.unique(values, return_inverse=True)[1].astype(np.int64) if codes is None else codes
+
+
+def _small_integer_codes(values):
+    """Return the codes of numbers in steps of 1 over a short range, by counting; None where they are not that."""
+    if values.dtype.kind in "iu" and values.dtype.itemsize < 8:
+        values = values.astype(np.int64)  # differences of short integers wrap around
+    low = values.min()
+    if float(values.max()) - float(low) > 4 * values.size:
+        return None
+    offset = (values - low).astype(np.int64)
+    if not np.array_equal((offset + low).astype(values.dtype), values):
+        return None
+    return (np.cumsum(np.bincount(offset) > 0) - 1)[offset]
 
 
 def qid_from_group_sizes(sizes):

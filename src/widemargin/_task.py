@@ -18,6 +18,7 @@ class Task:
     rest: dict = field(default_factory=dict)  # what else the estimator's rules need
     plan: Any = None  # Newton's layout of the data
     start: Any = None  # the last weights, as Newton sees them
+    row_plans: dict = field(default_factory=dict)  # the same for explicit rows, by part
     answers: dict[int, Answer] = field(default_factory=dict)
 
     @cached_property

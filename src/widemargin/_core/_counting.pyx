@@ -431,18 +431,23 @@ def laplacian_product(const double[::1] u, const double[::1] v, const int64_t[::
 def degrees(const double[::1] u, int64_t base, const int64_t[::1] order, const int64_t[::1] rank,
             const int64_t[::1] starts, const int64_t[::1] groups, const double[::1] weight, const double[::1] thresholds,
             const double[::1] shares, double[::1] out):
-    """Add the diagonal of sum_m shares[m] Hess phi(thresholds[m]) to out, by position in one group, groups[0]."""
-    cdef Py_ssize_t k, a = starts[groups[0]], n = starts[groups[0] + 1] - a, levels = rank[a] + 1
+    """Add the diagonal of sum_m shares[m] Hess phi(thresholds[m]) to out."""
+    cdef Py_ssize_t q, k, a, n, levels
     cdef Scratch s
     cdef double[MOST] H, inner, pairs
     if not allocate(&s, starts, rank, groups, False):
         release(&s)
         raise MemoryError
     with nogil:
-        if load(&s, &u[0], &order[a], &rank[a], &weight[0], base, n):
+        for q in range(groups.shape[0]):
+            a = starts[groups[q]]
+            n = starts[groups[q] + 1] - a
+            levels = rank[a] + 1
+            if levels < 2 or not load(&s, &u[0], &order[a], &rank[a], &weight[0], base, n):
+                continue
             visit(&s, s.us, n, levels, thresholds, shares, H, inner, pairs)
             for k in range(n):
-                out[s.by_u[k]] += 2.0 * s.c[k] * s.total[k]
+                out[order[a + s.by_u[k]] - base] += 2.0 * s.c[k] * s.total[k]
     release(&s)
 
 

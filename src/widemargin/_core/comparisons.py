@@ -39,6 +39,7 @@ class Rows:
         """Return (number of rows, number of items)."""
         return self.D.shape
 
+    @cached_property
     def merged(self) -> Rows:
         """Return each comparison once, with the weight of all its repetitions; tasks stay as they are."""
         m, n = self.shape

@@ -127,6 +127,14 @@ class GroupedPairRisk:
         )
         return self._terms(sums) if fine else Terms(np.nan, np.nan, np.nan), g
 
+    def degrees(self, u: Array, block: Block) -> Array:
+        """Return the diagonal of the Hessian over the groups of a block."""
+        edges, shares = self._edges()
+        out = np.zeros(u.size)
+        at = self.levels
+        _counting.degrees(u, block.start, at.order, self.rank, self.starts, block.groups, at.weight, edges, shares, out)
+        return out
+
     def laplacian_half(self, u: Array, X: NDArray, block: Block) -> NDArray:
         """Return Y with X'Y + Y'X = X'LX, L the Hessian over the groups of a block; u and X are its rows."""
         edges, shares = self._edges()
@@ -153,20 +161,8 @@ class GroupedPairRisk:
         edges, shares = self._edges()
         inside = slice(self.starts[group], self.starts[group + 1])
         items, worse = self.levels.order[inside], self.levels.first[inside] - self.starts[group]
-        degree = np.zeros(items.size)
-        _counting.degrees(
-            u,
-            base,
-            self.levels.order,
-            self.rank,
-            self.starts,
-            np.array([group]),
-            self.levels.weight,
-            edges,
-            shares,
-            degree,
-        )
         rows = items - base
+        degree = self.degrees(u, Block(base, base + u.size, np.array([group])))[rows]
         utility, weight = u[rows].astype(X.dtype), self.levels.weight[items].astype(X.dtype)
         inner = X[rows]
         for a in range(0, rows.size, PIECE):

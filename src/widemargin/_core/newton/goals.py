@@ -51,7 +51,9 @@ class Goal:
 
     def curvature(self, w: Array) -> Curvature:
         """Return the Hessian at w."""
-        return (self.proxy or self.data).curvature(w, self.share * self.C)
+        if self.proxy is None or not self.data.is_explicit:  # a product visits all pairs as fast as fewer
+            return self.data.curvature(w, self.C)
+        return self.proxy.curvature(w, self.share * self.C)
 
     def widened(self) -> Goal:
         """Return the same goal with all products in float64."""
@@ -92,15 +94,13 @@ def minimise(
     hessian, is_fresh, before = curvature or goal.curvature(w), curvature is None, np.inf
     for _ in range(max_iter):
         gradient = goal.gradient(w, look)
-        direction = -hessian.solve(gradient)
-        left = -0.5 * float(gradient @ direction)
+        left = hessian.decrement(gradient)
         if left > POOR * before and not is_done(look, gradient, left):
             hessian, is_fresh = goal.curvature(w), True
-            direction = -hessian.solve(gradient)
-            left = -0.5 * float(gradient @ direction)
+            left = hessian.decrement(gradient)
         if not np.isfinite(left) or is_done(look, gradient, left):
             break
         before = left
-        w, look = descend(goal, w, look, direction)
+        w, look = descend(goal, w, look, -hessian.solve(gradient))
         is_fresh = False
     return Point(w, look, hessian, is_fresh)

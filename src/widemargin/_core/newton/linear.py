@@ -220,7 +220,7 @@ class Climb:
     def run(self, max_iter: int, say: Say) -> Solution:
         """Iterate: certify, stop or lower the smoothing, step."""
         for n_iter in range(max_iter + 1):
-            direction, left = self._direction()
+            left = self._left()
             self._certify(left)
             best = self.best
             say(f"newton {n_iter}: objective {best.primal:.9g}, gap {best.gap:.2e}, left {left:.1e}")
@@ -231,14 +231,12 @@ class Climb:
             if self._is_stalled(left):
                 return best.solution(self.goal.C, n_iter, Status.STALLED)
             if n_iter < max_iter:
-                self._step(direction, left)
+                self._step(left)
         return self.best.solution(self.goal.C, max_iter, Status.MAX_ITER)
 
-    def _direction(self) -> tuple[Array, float]:
-        """Return Newton's direction and what its model promises: how far we seem above the minimum."""
-        gradient = self.goal.gradient(self.w, self.look)
-        direction = -self.curvature.solve(gradient)
-        return direction, -0.5 * float(gradient @ direction)
+    def _left(self) -> float:
+        """Return what Newton's model promises: how far we seem above the minimum."""
+        return self.curvature.decrement(self.goal.gradient(self.w, self.look))
 
     def _certify(self, left: float) -> None:
         """Offer this point to the best, with its dual value raised where that may suffice."""
@@ -263,23 +261,26 @@ class Climb:
         self.last_gap = min(self.last_gap, self.best.gap)
         return self.idle >= 4
 
-    def _step(self, direction: Array, left: float) -> None:
+    def _step(self, left: float) -> None:
         """Take a step, with a better Hessian where the last step was poor."""
         poor = left > POOR * self.before
         if self._lower_smoothing(left) or left > STALE * self.before:
             if poor and self.is_fresh:
                 self._grow()
             self.curvature, self.is_fresh = self._hessian(), True
-            direction, left = self._direction()
+            left = self._left()
         elif self.before < np.inf:
             self.is_fresh = False
         self.before = left
+        direction = -self.curvature.solve(self.goal.gradient(self.w, self.look))
         self.w, self.look = descend(self.goal, self.w, self.look, direction)
 
     def _lower_smoothing(self, left: float) -> bool:
         """Lower the smoothing where it costs too much and this level is nearly solved."""
         goal = self.goal
         lower = next_smoothing(goal, self.w, self.look, self.tol)
+        if not goal.data.is_explicit:  # a guess then: the certificate's own bound is safer
+            left = 0.5 * float(np.sum(goal.gradient(self.w, self.look) ** 2))
         is_due = lower < goal.data.risk.h and left <= 0.3 * goal.smoothing_cost(self.w, self.look)
         if is_due:
             self.goal = goal.smoothed(lower)
@@ -326,6 +327,8 @@ class Climb:
 def sample_sizes(data: LinearPairs) -> list[int]:
     """Return the sizes of the samples that lead to all data: enough items per feature, or none at all."""
     n, p = data.n_items, data.n_features
+    if not data.is_explicit:
+        return [n // 8] if n > 40 * p else []  # a sample of fewer rows than columns learns nothing of use
     per_feature = 130 if data.is_gram_cheap else 160  # pieces of a large group see few of its pairs
     largest = max(4000, per_feature * p, n // 20)
     if 3 * largest > n and data.is_gram_cheap:
@@ -347,7 +350,9 @@ def newton_linear(plan: Plan, C: float, *, tol: float, max_iter: int, say: Say, 
         begin = cold_start(goal, plan, sizes, tol, max_iter)
     else:
         begin = warm_start(goal, plan, sizes, tol, max_iter, start)
-    if sizes and 3 * sizes[-1] > data.n_items:  # the last sample was a start, and no help for the rest
+    if sizes and (
+        3 * sizes[-1] > data.n_items or not data.is_explicit
+    ):  # the last sample was a start, and no help for the rest
         begin = begin._replace(helper=None, curvature=None)
     climb = Climb(goal, plan, begin, tol)
     solution = climb.run(max_iter, say)

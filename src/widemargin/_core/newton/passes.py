@@ -12,17 +12,19 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from ..risks import Block
 from ..solution import Array
-from .curvature import Curvature, Factor, Iterative
+from .curvature import Corner, Curvature, Factor, Iterative
+from .rows import Rows, load
 
 if TYPE_CHECKING:
     from ..comparisons import IntArray
-    from ..risks import Block, GroupedPairRisk, Terms
+    from ..risks import GroupedPairRisk, Terms
     from .pool import Pool
 
+S = TypeVar("S")
 T = TypeVar("T")
 BLOCK_BYTES = 1 << 20  # a block and its products stay in the second-level cache
 N_PROBES, PROBE_ROWS = 3, 1024
@@ -30,6 +32,8 @@ MOST_ROWS = 4096  # of a block: float32 sums of more rows lose digits
 SMALL_DATA = 20_000  # rows below which float64 products cost nothing that matters
 WIDEST_SCALES = 1e4
 FEW_FEATURES = 500  # up to so many an explicit Hessian always beats conjugate gradients
+PROBE_SEED, MOST_DRIFT = 20101, 1.4
+HEAVY_SPARSE, HEAVY_DENSE = (300, 12), (4000, 4)  # columns of most mass, rows for each: few words are frequent
 MOST_FEATURES, MOST_WORK = 4000, 3e10  # up to so many it does where its products are few
 
 
@@ -51,6 +55,7 @@ class LinearPairs:
     pool: Pool | None = None
     rows: IntArray | None = None  # where groups are scattered: the rows of X, group by group
     plan: list[Block] = field(default_factory=list)
+    probes: list[Probe] = field(default_factory=list)  # the one sample that preconditions, when it is first asked for
 
     @classmethod
     def of(
@@ -64,7 +69,7 @@ class LinearPairs:
         """Lay out the blocks; products are widened where float32 is known to fail, unless told."""
         rows, risk = risk.contiguous()
         if precise is None:
-            precise = X.shape[0] <= SMALL_DATA or _is_badly_scaled(X)
+            precise = sparse.issparse(X) or X.shape[0] <= SMALL_DATA or _is_badly_scaled(X)
         n_rows = _rows_of_a_block(X)
         return cls(X, risk, precise, pool, rows, risk.blocks(n_rows))
 
@@ -126,7 +131,7 @@ class LinearPairs:
     def look(self, w: Array) -> Look:
         """Return the pairs' sums, X'g and g at w: one pass over X."""
         pull, sums, g = np.zeros(self.n_features), np.zeros(3), np.empty(self.n_items)
-        for terms, part in self._map(lambda block: self._look_block(w, block, g[block.start : block.stop])):
+        for terms, part in self._map(lambda block: self._look_block(w, block, g[block.start : block.stop]), self.plan):
             sums += terms
             pull += part
         return Look(type(terms)(*sums.tolist()), pull, g)
@@ -135,24 +140,45 @@ class LinearPairs:
         """Return the Hessian of 1/2 ||w||^2 + C * risk at w, ready to solve with."""
         if self.is_explicit:
             return Factor.of(C * self.gram(w))
-        _, _, hessp = self.risk.evaluate(self.utilities(w))
-        return Iterative(lambda v: v + C * self.pull(hessp(self.utilities(v))))
+        u = self.utilities(w)
+        _, _, hessp = self.risk.evaluate(u)
+        return Iterative(lambda v: v + C * self.pull(hessp(self.utilities(v))), self._corner(w, u, C))
 
     def gram(self, w: Array) -> Array:
         """Return X' L X, L the Hessian of the risk at w: (p, p), for moderate p."""
+        return self._gram(lambda rows, _: rows.product(w))
 
+    def gram_at(self, u: Array) -> Array:
+        """Return X' L X, L the Hessian of the risk at the utilities u."""
+        return self._gram(lambda _, block: u[block.start : block.stop])
+
+    def _gram(self, utilities: Callable[[Rows, Block], Array]) -> Array:
         def part(block: Block) -> Array:
-            rows = np.ascontiguousarray(_dense(self._load(block.start, block.stop)))
-            return np.asarray(rows.T @ self.risk.laplacian_half(_product(rows, w), rows, block), dtype=float)
+            rows = self.load(block.start, block.stop)
+            X = rows.dense()
+            return np.asarray(X.T @ self.risk.laplacian_half(utilities(rows, block), X, block), dtype=float)
 
         total = np.zeros((self.n_features, self.n_features))
-        for half in self._map(part):
+        for half in self._map(part, self.plan):
             total += half
         return total + total.T
 
+    def _corner(self, w: Array, u: Array, C: float) -> Corner:
+        """Return what preconditions the Hessian at w: a sample's block of heavy columns, the diagonal of all pairs."""
+        if not self.probes:
+            self.probes.append(Probe.of(self))
+        probe = self.probes[0]
+        degree = self.risk.degrees(u, Block(0, u.size, np.arange(self.risk.starts.size - 1)))
+        diagonal = np.zeros(self.n_features)
+        for part in self._map(lambda at: self.load(*at).squares(degree[slice(*at)]), self._pieces(0, self.n_items)):
+            diagonal += part
+        gram = probe.gram_at(w, self.risk.h, float(degree.sum()))
+        return Corner(probe.columns, Factor.of(C * gram), 1.0 + C * diagonal)
+
     def utilities(self, w: Array) -> Array:
         """Return Xw in the order of the risk's items."""
-        return np.concatenate([_product(rows, w) for rows in self._pieces(0, self.n_items)])
+        pieces = self._pieces(0, self.n_items)
+        return np.concatenate(list(self._map(lambda at: self.load(*at).product(w), pieces)))
 
     def pull(self, g: Array) -> Array:
         """Return X'g for g in the order of the risk's items."""
@@ -167,85 +193,87 @@ class LinearPairs:
         some = starts[:: max(1, len(starts) // N_PROBES)]
         loss = pull = 0.0
         for a in some:
-            rows = self._load(a, min(self.n_items, a + PROBE_ROWS))
-            wide, inside = rows.astype(float), g[a : a + rows.shape[0]]
-            loss += float(inside @ (_product(rows, w) - _product(wide, w))) ** 2
-            pull += float(np.sum((_adjoint(rows, inside) - _adjoint(wide, inside)) ** 2))
+            b = min(self.n_items, a + PROBE_ROWS)
+            narrow, wide = (load(self.X, self.rows, a, b, wide=k) for k in (False, True))
+            inside = g[a : a + PROBE_ROWS]
+            loss += float(inside @ (narrow.product(w) - wide.product(w))) ** 2
+            pull += float(np.sum((narrow.adjoint(inside) - wide.adjoint(inside)) ** 2))
         grow = len(starts) / len(some)
         return float(np.sqrt(grow * loss)), float(np.sqrt(grow * pull))
 
     def _look_block(self, w: Array, block: Block, g: Array) -> tuple[Terms, Array]:
         """Return the sums over a block and its part of X'g; g is written."""
-        if block.stop - block.start > 4 * self._piece:  # one large group: its rows are read twice
-            u = np.concatenate([_product(rows, w) for rows in self._pieces(block.start, block.stop)])
+        if block.stop - block.start > 4 * _rows_of_a_block(self.X):  # one large group: its rows are read twice
+            pieces = self._pieces(block.start, block.stop)
+            u = np.concatenate([self.load(*at).product(w) for at in pieces])
             terms, _ = self.risk.evaluate_block(u, block, g)
             return terms, self._pull_pieces(g, block.start, block.stop)
-        rows = self._load(block.start, block.stop)
-        terms, _ = self.risk.evaluate_block(_product(rows, w), block, g)
-        return terms, _adjoint(rows, g)
+        rows = self.load(block.start, block.stop)
+        terms, _ = self.risk.evaluate_block(rows.product(w), block, g)
+        return terms, rows.adjoint(g)
 
-    @property
-    def _piece(self) -> int:
-        return _rows_of_a_block(self.X)
-
-    def _pieces(self, start: int, stop: int) -> Iterable[Any]:
-        for a in range(start, stop, self._piece):
-            yield self._load(a, min(stop, a + self._piece))
+    def _pieces(self, start: int, stop: int) -> list[tuple[int, int]]:
+        size = _rows_of_a_block(self.X)
+        return [(a, min(stop, a + size)) for a in range(start, stop, size)]
 
     def _pull_pieces(self, g: Array, start: int, stop: int) -> Array:
         # short float32 sums, added up in float64
-        total, at = np.zeros(self.n_features), 0
-        for rows in self._pieces(start, stop):
-            total += _adjoint(rows, g[at : at + rows.shape[0]])
-            at += rows.shape[0]
+        total, pieces = np.zeros(self.n_features), self._pieces(start, stop)
+        for part in self._map(lambda at: self.load(*at).adjoint(g[at[0] - start : at[1] - start]), pieces):
+            total += part
         return total
 
-    def _load(self, start: int, stop: int) -> Any:
-        """Return rows start:stop: a view where it can be, widened in precise mode."""
-        if sparse.issparse(self.X):
-            rows = _csr_rows(self.X, start, stop) if self.rows is None else self.X[self.rows[start:stop]]
-            return rows.astype(float, copy=False)  # SciPy would widen all of X for one product
-        rows = self.X[start:stop] if self.rows is None else self.X[self.rows[start:stop]]
-        return rows.astype(float, copy=False) if self.precise or rows.dtype.itemsize < 4 else rows
+    def load(self, start: int, stop: int) -> Rows:
+        """Return some rows, in the order of the risk's items."""
+        return load(self.X, self.rows, start, stop, wide=self.precise)
 
-    def _map(self, work: Callable[[Block], T]) -> Iterable[T]:
-        """Do the work of each block, in the order of the plan whatever the number of threads."""
-        if self.pool is None or len(self.plan) < 2 * self.pool.n_threads:
-            return map(work, self.plan)
-        return self.pool.map(work, self.plan)
+    def _map(self, work: Callable[[S], T], items: list[S]) -> Iterable[T]:
+        """Do the work on each block or piece, in their order whatever the number of threads."""
+        if self.pool is None or len(items) < 2 * self.pool.n_threads:
+            return map(work, items)
+        return self.pool.map(work, items)
+
+
+@dataclass
+class Probe:
+    """A sample that stands for all pairs, its columns of most mass written out, and their last Hessian."""
+
+    columns: IntArray
+    few: LinearPairs
+    heavy: LinearPairs
+    gram: Array | None = None
+    degree: float = 0.0  # of all items together, where the Hessian was made
+
+    def gram_at(self, w: Array, h: float, degree: float) -> Array:
+        """Return the columns' part of X'LX at w: the last one, scaled, as long as about as many pairs are active."""
+        if self.gram is None or not self.degree / MOST_DRIFT < degree < self.degree * MOST_DRIFT:
+            self.gram, self.degree = self.heavy.smoothed(h).gram_at(self.few.utilities(w)), degree
+        return self.gram * (degree / self.degree if self.degree > 0.0 else 1.0)
+
+    @classmethod
+    def of(cls, data: LinearPairs) -> Probe:
+        """Draw some thousand items with a fixed seed."""
+        most, rows_each = HEAVY_SPARSE if sparse.issparse(data.X) else HEAVY_DENSE
+        n_columns = min(data.n_features, most)
+        sample = data.risk.sample(min(data.n_items, rows_each * n_columns), PROBE_SEED)
+        few = data.subset(sample.items, sample.pieces)
+        mass = few.load(0, few.n_items).squares(np.ones(few.n_items))
+        columns = np.sort(np.argsort(-mass, kind="stable")[:n_columns])
+        X = few.X[:, columns]
+        X = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float32)
+        return cls(columns, few, LinearPairs.of(X, few.risk, precise=False, pool=data.pool))
 
 
 def _is_badly_scaled(X: Any) -> bool:
     """Return whether the columns of some rows spread over decades that float32 sums would mix up."""
-    some = _dense(X[:: max(1, X.shape[0] // 500)]).astype(float) if X.dtype == np.float32 else np.zeros((1, 1))
+    some = X[:: max(1, X.shape[0] // 500)].astype(float) if X.dtype == np.float32 else np.zeros((1, 1))
     spread = some.std(axis=0)
     spread = spread[spread > 0.0]
     return spread.size > 0 and float(max(spread.max(), np.abs(some).max()) / spread.min()) > WIDEST_SCALES
 
 
 def _rows_of_a_block(X: Any) -> int:
-    return min(MOST_ROWS, max(64, BLOCK_BYTES // max(1, 4 * _columns_held(X))))
-
-
-def _columns_held(X: Any) -> int:
-    """Return how many entries of a row are stored, on average."""
-    return int(X.nnz // max(1, X.shape[0])) if sparse.issparse(X) else int(X.shape[1])
-
-
-def _csr_rows(X: sparse.csr_array, start: int, stop: int) -> sparse.csr_array:
-    """Return rows start:stop as a view on X's arrays."""
-    a, b = X.indptr[start], X.indptr[stop]
-    parts = X.data[a:b], X.indices[a:b], X.indptr[start : stop + 1] - a
-    return sparse.csr_array(parts, shape=(stop - start, X.shape[1]))
-
-
-def _dense(rows: Any) -> NDArray:
-    return rows.toarray() if sparse.issparse(rows) else rows
-
-
-def _product(rows: Any, w: Array) -> Array:
-    return np.asarray(rows @ w.astype(rows.dtype, copy=False), dtype=float)
-
-
-def _adjoint(rows: Any, g: Array) -> Array:
-    return np.asarray(rows.T @ g.astype(rows.dtype, copy=False), dtype=float)
+    if sparse.issparse(X):  # each block gives a vector of all columns: it must have many more entries
+        entries = max(BLOCK_BYTES // 8, 4 * X.shape[1])
+        return max(64, entries * X.shape[0] // max(1, X.nnz))
+    return min(MOST_ROWS, max(64, BLOCK_BYTES // max(1, 4 * X.shape[1])))

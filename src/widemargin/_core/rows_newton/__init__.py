@@ -9,7 +9,8 @@ Stops: at the gap `tol`, or without it: then the status says so, and an exact so
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,14 +24,15 @@ from .answer import Verdict, is_free, verdict
 from .differences import distinct_differences, shuffled_items
 from .iterations import run
 from .problem import Problem
-from .spaces import Columns
+from .spaces import Columns, Vector
 
 FINE = 1e-5  # a smaller tol wants kernel values in float64
 MOST_STEPS = 150  # Newton steps: whoever needs more does not converge
 TRIES = 4
+NEXT = 8.0  # the last smoothing times this begins the solve for another C
 WIDE = 4000  # items up to which a kernel over fewer items than differences is written as features
 
-__all__ = ["gram_bytes", "rows_newton"]
+__all__ = ["Plan", "gram_bytes", "rows_newton"]
 
 
 class Map(Protocol):
@@ -57,11 +59,22 @@ class Map(Protocol):
 
 
 class _Setting(NamedTuple):
-    """A problem and the way back to the map's weights, and to the items' coefficients."""
+    """A problem without its C, and the way back to the map's weights, and to the items' coefficients."""
 
     problem: Problem
     weights: Callable[[Array], Array]
     coefficients: Callable[[Array], Array]  # of multipliers
+
+
+Start: TypeAlias = tuple[Vector, Array, float | None]  # function, levels, smoothing
+
+
+@dataclass
+class Plan:
+    """What solves of the same rows share, and where the last one ended: only C may change between them."""
+
+    setting: _Setting | None = None
+    last: Start | None = None
 
 
 def rows_newton(
@@ -73,16 +86,15 @@ def rows_newton(
     tol: float,
     max_iter: int,
     report: Callable[[int, float], object] | None = None,
-    start: Solution | None = None,
+    plan: Plan | None = None,
 ) -> Solution:
-    """Minimise 1/2 |f|^2 + C * sum of losses over explicit rows, C finite; `start` is a nearby problem's answer."""
+    """Minimise 1/2 |f|^2 + C * sum of losses over explicit rows, C finite; `plan` is that of a neighbouring C."""
     if is_free(rows, C, loss):
         return _constant(rows, map_, C, loss)
-    setting = _setting(rows, map_, C, loss, tol)
-    problem, goal, n_iter = setting.problem, tol, 0
-    begin = None
-    if start is not None and map_.columns() is not None:
-        begin = problem.space.vector(start.weights), start.levels
+    plan = Plan() if plan is None else plan
+    plan.setting = setting = plan.setting or _setting(rows, map_, loss, tol)
+    problem, goal, n_iter = replace(setting.problem, C=C), tol, 0
+    begin = plan.last
     for _ in range(TRIES):
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             found = run(problem, goal, min(max_iter, MOST_STEPS), report, begin)
@@ -90,7 +102,8 @@ def rows_newton(
         n_iter += found.n_iter
         if not (found.is_done and _unfinished(said, tol)):
             break
-        goal, begin = 0.1 * min(goal, said.gap), (found.best.point.f, found.best.point.b)
+        goal, begin = 0.1 * min(goal, said.gap), (found.best.point.f, found.best.point.b, None)
+    plan.last = (found.best.point.f, found.best.point.b, NEXT * found.h) if found.is_done else None
     coefficients = setting.coefficients(said.slopes)
     if said.is_zero:
         weights, coefficients = setting.weights(np.zeros_like(said.w)), np.zeros_like(coefficients)
@@ -125,18 +138,18 @@ def _precision(tol: float) -> np.dtype:
     return np.dtype(np.float32 if tol >= FINE else np.float64)
 
 
-def _setting(rows: Rows, map_: Map, C: float, loss: Loss, tol: float) -> _Setting:
+def _setting(rows: Rows, map_: Map, loss: Loss, tol: float) -> _Setting:
     """Choose coordinates: the columns; or the distinct differences of items; or features of the items, if fewer."""
     X = map_.columns()
     if X is not None:
-        return _Setting(Problem(RowsRisk(rows, loss), Columns(X), C), lambda w: w, lambda a: rows.D.T @ a)
+        return _Setting(Problem(RowsRisk(rows, loss), Columns(X), np.nan), lambda w: w, lambda a: rows.D.T @ a)
     found = distinct_differences(rows)
     if found.size > map_.n_items:
         if map_.n_items <= WIDE:
-            problem = Problem(RowsRisk(rows, loss), Columns(map_.features()), C)
+            problem = Problem(RowsRisk(rows, loss), Columns(map_.features()), np.nan)
             return _Setting(problem, map_.from_features, lambda a: rows.D.T @ a)
         found = shuffled_items(rows)
     dtype = _precision(tol)
     gram = found.gram(map_.against, dtype)
-    problem = Problem(RowsRisk(found.rows, loss), gram, C)
+    problem = Problem(RowsRisk(found.rows, loss), gram, np.nan)
     return _Setting(problem, found.on_items, lambda a: found.on_items(found.rows.D.T @ a))

@@ -42,10 +42,10 @@ def run(
     tol: float,
     max_iter: int,
     report: Callable[[int, float], object] | None = None,
-    start: tuple[Vector, Array] | None = None,
+    start: tuple[Vector, Array, float | None] | None = None,
 ) -> Run:
-    """Minimise to a relative gap; starts from a sample where the problem is large."""
-    f, b, h = (*start, None) if start is not None else _from_sample(problem, tol, max_iter)
+    """Minimise to a relative gap from a function, levels and smoothing, or from a sample where there is no start."""
+    f, b, h = start if start is not None else _from_sample(problem, tol, max_iter)
     point = problem.point(f, b)
     problem = problem.smoothed(h or _first_smoothing(problem, point))
     point = best_level(problem, point)

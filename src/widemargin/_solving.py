@@ -1,0 +1,227 @@
+"""Which map, which solver: the choices that an estimator makes between the data and the optimum."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import nullcontext
+from dataclasses import replace
+
+import numpy as np
+from joblib import effective_n_jobs
+from scipy import sparse
+from threadpoolctl import threadpool_limits
+
+from . import _core
+from ._core import kernels, maps
+from ._core.gram import BYTES_HALF, BYTES_WHOLE
+from ._core.losses import HINGE, SQUARED_HINGE
+from ._core.solution import Status
+from ._memory import check_memory, most_memory
+
+LOSSES = {
+    "hinge": HINGE,
+    "squared_hinge": SQUARED_HINGE,
+    "epsilon_insensitive": HINGE,
+    "squared_epsilon_insensitive": SQUARED_HINGE,
+}
+EXACT_ROWS = 5_000  # explicit rows up to this are solved to rounding, whatever tol
+EXACT_KERNEL_ROWS = 1_500  # the same with a kernel, whose Newton steps cost the cube of them
+EXPLICIT_PAIRS = 20_000  # pairs are written out up to this: the interior point is exact there, and fast enough
+EXPLICIT_PAIRS_FINE = 200_000  # the same where Newton is slow on a kernel: a fine tol, or a C that makes it steep
+EXPLICIT_PAIRS_RESCUE = 1_000_000  # the same where Newton did not reach the gap
+FINE, STEEP = 1e-7, 100.0
+ROUNDED_ITEMS = 1500  # items above which Newton works on float32 kernel values (its certificates never do)
+ROUNDED_TOL = 1e-6  # gap down to which those lead
+ROUNDED_VALUES = (1e-20, 1e30)  # largest kernel values that are safe in float32
+GRAM_ITEMS = 5000  # items up to which a linear model with more features than that goes through its Gram matrix
+INDEFINITE = -1e-8  # smallest eigenvalue, as a share of the largest, that a kernel matrix may have
+
+
+class Solving:
+    """From items to a map, from a task to a solution; the parameters are those of `PreferenceEstimator`."""
+
+    def _make_map(self, X, *, implicit=False):
+        """Return the map from weights to the utilities of the items X; remembers the kernel.
+
+        `implicit` says that the map is for pairs that are not written out: Newton needs products of K only.
+        """
+        self._resolve_kernel(X)
+        if self._is_linear:
+            return maps.LinearMap(X)
+        if self.n_components is not None:
+            return self._convex(self._make_low_rank(X))
+        if implicit and self._may_round(X):
+            self._check_gram_memory(X.shape[0], BYTES_HALF)
+            return maps.ItemsMap(self._kernel, X)
+        if not implicit and X.shape[0] > EXACT_KERNEL_ROWS and self._is_psd and np.isfinite(self._kernel.diag(X)).all():
+            return maps.ItemsMap(self._kernel, X)
+        return self._convex(maps.KernelMap(self._make_gram(X)))
+
+    @property
+    def _is_psd(self):
+        """Whether the kernel is positive semi-definite by its form."""
+        return self._kernel is not None and self._kernel.is_psd
+
+    def _make_low_rank(self, X):
+        """Return the map of a low-rank kernel; says what it leaves out."""
+        if self._kernel is None:
+            raise ValueError("n_components chooses landmark items; a precomputed kernel has none. Pass None.")
+        rank = min(self.n_components, X.shape[0])
+        what, need = f"a kernel of rank {rank} over {X.shape[0]} items", BYTES_WHOLE * X.shape[0] * rank
+        check_memory(what, need, self.memory_limit, "a smaller n_components")
+        map_ = maps.LowRankMap.from_kernel(self._kernel, X, rank)
+        if self.verbose:
+            sys.stderr.write(
+                f"{type(self).__name__}: {map_.n_features} landmarks leave out {map_.loss:.2e} of the kernel's trace; "
+                "objective and gap are those of the low-rank kernel.\n"
+            )
+        return map_
+
+    def _may_round(self, X):
+        """Whether Newton may take its directions from float32 kernel values."""
+        if not self._is_psd or X.shape[0] <= ROUNDED_ITEMS or self.tol < ROUNDED_TOL:
+            return False
+        low, high = ROUNDED_VALUES
+        return low < float(np.max(self._kernel.diag(X))) < high
+
+    def _make_gram(self, X):
+        """Return the kernel matrix of the items; says what it needs before it is allocated."""
+        self._check_gram_memory(X.shape[0], BYTES_WHOLE)
+        self._resolve_kernel(X)
+        if self._kernel is None:
+            return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=float)
+        K = self._kernel(X, X)
+        if not np.all(np.isfinite(K)):
+            raise ValueError(
+                f"kernel={self.kernel!r} gave NaN or infinite values; look at gamma, degree and the scale of X."
+            )
+        return K
+
+    def _resolve_kernel(self, X):
+        kernel = self._kernel_template()
+        self._kernel = None if kernel is None else kernel.resolve(X)
+
+    def _convex(self, map_):
+        """Refuse an indefinite kernel matrix: the 2-norm problem is then not convex and no bound exists."""
+        if self._is_psd:
+            return map_
+        ratio = kernels.lowest_eigenvalue_ratio(map_.kernel_block())
+        if ratio < INDEFINITE:
+            raise ValueError(
+                f"the kernel matrix has an eigenvalue of {ratio:.1e} of the largest; expected none below "
+                f"{INDEFINITE:.0e}: the problem is not convex. Use a positive semi-definite kernel, or "
+                "RankingVectorMachine, which takes any."
+            )
+        return map_
+
+    def _check_gram_memory(self, n, bytes_per_entry):
+        """Say what an exact kernel needs before allocating it, and a rank that would fit."""
+        rank = max(1, int(min(1000, most_memory(self.memory_limit) / (BYTES_WHOLE * n))))
+        instead = "the features with n_components=1000" if self._is_precomputed else f"n_components={rank}"
+        check_memory(f"an exact kernel over {n} items", bytes_per_entry * n * n, self.memory_limit, instead)
+
+    def _scaled_C(self, total_weight):
+        return self.C / total_weight if self.C_scale == "mean" and total_weight > 0 else self.C
+
+    def _solve_rows(self, task, rows, part=0):
+        """Solve explicit rows, the given part of the task."""
+        C = self._scaled_C(float(rows.weight.sum()))
+        most = 0 if part in task.answers and self._is_on_path(task) else self._most_exact_rows(task.map_)
+        plan = task.row_plans.setdefault(part, _core.rows_newton.Plan())
+        return task.answer(C, self.tol, lambda: self._solve_rows_at(rows, task.map_, C, plan, most), part)
+
+    @staticmethod
+    def _most_exact_rows(map_):
+        return EXACT_KERNEL_ROWS if map_.is_gram else EXACT_ROWS
+
+    def _is_on_path(self, task):
+        """Whether a solve has a neighbour to start from and need not be exact: then Newton is the quicker one."""
+        return bool(task.answers) and self.tol >= ROUNDED_TOL
+
+    def _solve_rows_at(self, rows, map_, C, plan, most):
+        """Solve exactly where rows are few or slacks are forbidden, else by Newton to the gap tol."""
+        rows = rows.merged if rows.shape[0] > most else rows
+        if np.isinf(C) or rows.shape[0] <= most:
+            return self._exactly(rows, map_, C)
+        found = self._rows_newton(rows, map_, C, plan)
+        if found[1].status is Status.CONVERGED:
+            return found
+        try:
+            return min(found, self._exactly(rows, map_, C), key=lambda f: f[1].gap)
+        except MemoryError:  # the honest gap of what could be done
+            return found
+
+    def _exactly(self, rows, map_, C):
+        if map_.is_gram:
+            self._check_gram_memory(map_.n_items, BYTES_WHOLE)
+        return self._interior_point(rows, map_, C)
+
+    def _rows_newton(self, rows, map_, C, plan):
+        if map_.columns() is None:
+            need = _core.rows_newton.gram_bytes(rows, map_, self.tol)
+            self._check_gram_memory(map_.n_items, need / map_.n_items**2)
+        how = {"tol": self.tol, "max_iter": self.max_iter, "report": self._progress(), "plan": plan}
+        return "newton", _core.rows_newton.rows_newton(rows, map_, C, LOSSES[self.loss], **how)
+
+    def _solve_levels(self, task, *, exact_pairs=EXPLICIT_PAIRS):
+        """Solve all pairs of levels: written out where they are few, hard or must be exact; else implicit."""
+        levels, map_ = task.comparisons, task.map_
+        C = self._scaled_C(levels.total_weight)
+        hard_kernel = map_.is_gram and (self.tol < FINE or C * np.mean(map_.diag()) > STEEP)
+        limit = max(exact_pairs, EXPLICIT_PAIRS_FINE) if hard_kernel else exact_pairs
+        follows = exact_pairs <= EXPLICIT_PAIRS and self._is_on_path(
+            task
+        )  # more are asked for where rules need exactness
+        is_explicit = np.isinf(C) or (levels.n_pairs <= limit and not follows)
+        return task.answer(C, self.tol, lambda: self._solve_pairs(task, C, is_explicit=is_explicit))
+
+    def _solve_pairs(self, task, C, *, is_explicit):
+        """Solve pairs written out, or implicit ones; those are written out after all where Newton failed."""
+        map_ = task.map_
+        if is_explicit:
+            return self._interior_point(task.rows, map_, C)
+        name, solution = self._newton(task, C)
+        is_whole = not map_.is_gram or BYTES_WHOLE * map_.n_items**2 <= most_memory(self.memory_limit)
+        if map_.is_rounded and solution.status is Status.STALLED and is_whole:
+            task.plan = self._plan(task, map_.exact())
+            name, solution = self._newton(task, C)
+        out_of_reach = task.comparisons.n_pairs > EXPLICIT_PAIRS_RESCUE or not is_whole
+        if solution.status is Status.CONVERGED or out_of_reach:
+            return name, solution
+        rescue = self._interior_point(task.rows, task.map_, C)
+        return min((name, solution), rescue, key=lambda found: found[1].gap)
+
+    def _interior_point(self, rows, map_, C):
+        if map_.is_gram:
+            self._check_gram_memory(map_.n_items, BYTES_WHOLE)
+        return "interior_point", _core.interior_point.interior_point(
+            rows, map_, C, LOSSES[self.loss], tol=self.tol, max_iter=self.max_iter, report=self._progress()
+        )
+
+    def _newton(self, task, C):
+        """Solve implicit pairs, from where the task's last solve ended."""
+        if task.plan is None:
+            task.plan = self._plan(task, task.map_)
+        risk, map_, plan = task.plan
+        how = {"tol": self.tol, "max_iter": self.max_iter, "verbose": bool(self.verbose)}
+        n_threads = effective_n_jobs(self.n_jobs)
+        alone = threadpool_limits(limits=1, user_api="blas") if n_threads > 1 else nullcontext()
+        with alone:  # threads take blocks: BLAS must not bring its own
+            solution = _core.newton.newton(risk, map_, C, start=task.start, plan=plan, **how)
+        task.start = solution.weights
+        by_items = map_ is not task.map_
+        return "newton", replace(solution, weights=task.map_.adjoint_exact(task.start)) if by_items else solution
+
+    def _plan(self, task, map_):
+        """Return the risk, the map that Newton sees (coefficients of items for wide X) and the layout of the data."""
+        if self._is_linear and 2 * map_.n_features > map_.n_items and map_.n_items <= GRAM_ITEMS:
+            map_ = maps.KernelMap(map_.gram())
+        risk = _core.risks.GroupedPairRisk(task.comparisons, LOSSES[self.loss])
+        return risk, map_, _core.newton.Plan.of(risk, map_, effective_n_jobs(self.n_jobs))
+
+    def _progress(self):
+        """Return what a solver calls with (iteration, gap), or None."""
+        if not self.verbose:
+            return None
+        name = type(self).__name__
+        return lambda k, gap: sys.stderr.write(f"{name}: iteration {k}, duality gap {gap:.1e}\n")
