@@ -31,7 +31,7 @@ C, BLOCK = 0.1, 100
 
 def run(quick, track):
     """Return the report."""
-    sizes, n = ((40, 80), 2) if quick else ((100, 200, 500, 1000, 2000, 5000), 4)
+    sizes, n = ((20, 40), 2) if quick else ((100, 200, 500, 1000, 2000, 5000), 4)
     work = list(product(KERNELS, sizes, range(n)))
     frame = pd.DataFrame([row for point in track(work, "draws") for row in fits(*point)])
     means = {v: summary(frame, ["setting", "machine", "m"], v) for v in ("error", "seconds", "vectors")}

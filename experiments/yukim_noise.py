@@ -16,7 +16,7 @@ M = 100
 
 def run(quick, track):
     """Return the report."""
-    swaps, n, m = ((0, 10), 2, 40) if quick else ((0, 20, 40, 60, 80), 16, M)
+    swaps, n, m = ((0, 10), 2, 30) if quick else ((0, 20, 40, 60, 80), 16, M)
     points = [{"setting": s, "m": m, "swaps": k, "repetition": r} for s, k, r in product(KERNELS, swaps, range(n))]
     frame = _yukim.sweep(points, CS[::2] if quick else CS, track, "draws")
     means = summary(frame, ["setting", "machine", "swaps"], "accuracy")

@@ -23,7 +23,7 @@ WITH = "with 95 % intervals over the repetitions"
 
 def run(quick, track):
     """Return the report."""
-    sizes, n = ((40, 80), 2) if quick else ((40, 80, 120, 160, 200), 12)
+    sizes, n = ((20, 40), 2) if quick else ((40, 80, 120, 160, 200), 12)
     points = [{"setting": s, "m": m, "repetition": r} for s, m, r in product(_yukim.SETTINGS, sizes, range(n))]
     frame = _yukim.sweep(points, CS[::2] if quick else CS, track, "draws")
     means = {v: summary(frame, ["setting", "machine", "m"], v) for v in ("accuracy", "seconds", "vectors", "pairs")}
