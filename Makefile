@@ -18,6 +18,7 @@ demo: $(STAMP)
 	$(BIN)/python -m widemargin.demo
 
 test: check
+	@$(BIN)/python -c "import widemargin._core._counting"  # builds what changed, once: parallel tests would all try
 	$(BIN)/python -m pytest -q -n auto
 
 bench: $(STAMP)

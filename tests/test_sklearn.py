@@ -151,10 +151,10 @@ def test_scikit_learn_checks(estimator, check):
 
 
 def test_all_public_estimators_are_tested_here():
-    """A new estimator joins these tests by being public."""
+    """A new estimator joins these tests by being public; those that choose C are held by tests/test_path.py."""
     found = [getattr(widemargin, name) for name in widemargin.__all__]
     names = {cls.__name__ for cls in found if isinstance(cls, type) and issubclass(cls, BaseEstimator)}
-    assert names == {*CASES, "OnItems"}
+    assert {name.removesuffix("CV") for name in names} == {*CASES, "OnItems"}
 
 
 # The contract of an estimator, for those that take pairs too --------------------------------------

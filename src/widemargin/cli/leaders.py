@@ -88,5 +88,6 @@ def leaders(data, items, votes, *, C, level, n_bootstrap, n_ask, progress):
 def _model(pairs, y, C, **options):
     """Return the better of the two ways to learn from ties, by cross-validation; without ties there is one."""
     ways = ("threshold",) if np.all(y != 0) else ("margin",) if C is not None else ("margin", "threshold")
+    options |= {"loss": "squared_hinge"}  # the hinge gives many items of a leaderboard one and the same utility
     found = [learn.fit(Kind.pairs, pairs, y, None, C=C, folds=5, ties=ties, **options) for ties in ways]
     return found[0][0] if len(found) == 1 else max(found, key=lambda one: one[1]["score"])[0]
