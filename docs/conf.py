@@ -36,6 +36,7 @@ sphinx_gallery_conf = {
     "filename_pattern": "/plot_",
     "download_all_examples": False,
     "remove_config_comments": True,
+    "capture_repr": (),
     "show_signature": False,
     "min_reported_time": 1e9,
     "write_computation_times": False,
