@@ -29,7 +29,12 @@ def run(quick, track):
         sizes, shares, n, repetitions, grid = (30, 60), (0.2, 0.5), 60, 2, QUICK_GRID
     points = sorted({(size, 0.5) for size in sizes} | {(n, share) for share in shares})
     work = [(task, *point, seed) for task in TITLES for seed in range(repetitions) for point in points]
-    frame = pd.DataFrame([row for task in track(work, "draws") for row in judge(*task, grid)])
+    return report(pd.DataFrame([row for task in track(work, "draws") for row in judge(*task, grid)]), n)
+
+
+def report(frame, n):
+    """Return what the draws say; n is Fig. 5's number of pairs."""
+    repetitions = frame["draw"].nunique()
     by_size, by_share = frame[(frame.tie_share == 0.5) & frame.error.notna()], frame[frame.pairs == n]
     errors = summary(by_size, ["task", "machine", "pairs"], "error")
     areas = summary(by_share, ["task", "machine", "tie_share"], "auc")
