@@ -250,7 +250,7 @@ def check_finite(X, estimator_name, n_threads=1):
 
 def _squared_norm(x):
     with np.errstate(over="ignore", invalid="ignore"):  # of this thread: each has its own
-        return x @ x
+        return np.dot(x, x)
 
 
 def check_weight(sample_weight, n):

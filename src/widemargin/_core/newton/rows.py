@@ -34,17 +34,17 @@ class Rows(Protocol):
 
 @dataclass(frozen=True)
 class DenseRows:
-    """An array, multiplied in its own precision."""
+    """An array, multiplied in its own precision: by `dot`, since `@` of a vector holds the GIL."""
 
     X: NDArray
 
     def product(self, w: Array) -> Array:
         """Return X w."""
-        return np.asarray(self.X @ w.astype(self.X.dtype, copy=False), dtype=float)
+        return np.asarray(np.dot(self.X, w.astype(self.X.dtype, copy=False)), dtype=float)
 
     def adjoint(self, g: Array) -> Array:
         """Return X' g."""
-        return np.asarray(self.X.T @ g.astype(self.X.dtype, copy=False), dtype=float)
+        return np.asarray(np.dot(self.X.T, g.astype(self.X.dtype, copy=False)), dtype=float)
 
     def squares(self, g: Array) -> Array:
         """Return the sum of g times the squared entries, by column."""
