@@ -40,7 +40,7 @@ def read_liblinear_model(path):
     Returns
     -------
     RankingSVM, MarginRegressor or MarginClassifier
-        From L2R_L2LOSS_RANKSVM, from ..._SVR..., from L2R_..._SVC....
+        From a ranking, a regression or a classification solver (`L2R_L2LOSS_RANKSVM`, `L2R_L2LOSS_SVR`, ...).
 
     Raises
     ------
