@@ -221,12 +221,47 @@ def test_models_are_converted(widemargin, queries):
     np.testing.assert_allclose(io.load_model("back.wm").utility(data.X), model.utility(data.X), atol=1e-5)
 
 
+def test_a_column_that_does_not_exist_is_named(widemargin):
+    """A mistyped --qid, --id or --drop must not give another kind of model."""
+    Path("x.csv").write_text("y,guest,a\n1,1,2\n0,1,3\n2,2,1\n0,2,5\n")
+    for option in ("--qid", "--id", "--drop"):
+        code, _, err = widemargin("fit", "x.csv", option, "guset")
+        assert code == 2
+        assert "guset" in err
+        assert "it has y, guest, a" in err
+
+
+def test_a_file_without_the_models_queries_is_one_list_and_says_so(widemargin):
+    """The query column is remembered by its name; without it there is a note, and --qid names another."""
+    Path("x.csv").write_text("y,guest,a\n1,1,2\n0,1,3\n2,2,1\n0,2,5\n")
+    Path("z.csv").write_text("y,who,a\n1,1,2\n0,1,3\n2,2,1\n0,2,5\n")
+    succeed(widemargin("fit", "x.csv", "--qid", "guest", "--C", 1, "--kind", "ranking"))
+    code, out, err = widemargin("rank", "model.wm", "z.csv")
+    assert code == 0
+    assert "no column 'guest', so all rows are one list" in err
+    assert out.splitlines()[0] == "rank,row,utility"
+    assert succeed(widemargin("rank", "model.wm", "z.csv", "--qid", "who")).splitlines()[0] == "qid,rank,row,utility"
+
+
+def test_items_of_votes_are_checked_by_name(widemargin):
+    """Text among the items' features names file, column and line; numbers give a leaderboard."""
+    votes_of(np.array([0.0, 2.0, 1.0]), 60, 0).to_csv("votes.csv", index=False)
+    Path("bad.csv").write_text("name,size,city\nm0,1,Rome\nm1,2,Oslo\nm2,3,Bern\n")
+    code, _, err = widemargin("compare", "votes.csv", "--items", "bad.csv")
+    assert code == 2
+    assert "bad.csv: column 'city' holds 'Rome'" in err
+    Path("items.csv").write_text("name,size\nm0,0.1\nm1,2\nm2,1.1\n")
+    out = succeed(widemargin("compare", "votes.csv", "--items", "items.csv", "--bootstrap", 10))
+    assert out.splitlines()[1].split()[1] == "m1"
+    assert "C = " in out
+
+
 BAD = {
     "no such file": (None, "nowhere.csv", "nowhere.csv: No such file"),
     "no target": ("a,b\n1,2\n", "x.csv", "which column is the target"),
     "a word among numbers": ("y,qid,a\n1,1,2\n0,1,red\n", "x.csv", "column 'a' holds 'red', not a number, on line 3"),
     "an empty cell": ("y,qid,a\n1,1,2\n0,1,\n", "x.csv", "column 'a' is empty on line 3"),
-    "an empty target": ("y,qid,a\n1,1,2\n,1,3\n", "x.csv", "the target is empty on line 3"),
+    "an empty target": ("y,qid,a\n1,1,2\n,1,3\n", "x.csv", "the target y is empty on line 3"),
     "an empty file": ("", "x.csv", "x.csv: not a readable csv file"),
     "no rows": ("y,qid,a\n", "x.csv", "the file has no rows"),
     "one grade": ("y,qid,a\n1,1,2\n1,1,3\n1,2,3\n1,2,1\n", "x.csv", "nothing to compare"),

@@ -19,7 +19,7 @@ from ..onnx import to_onnx
 from ..pairs import Pairs
 from . import judge, leaders, learn, show
 from .kinds import RECIPES, Kind, checked_target, guess
-from .tables import Columns, DataError, Table, open_bytes, read_frame, read_table
+from .tables import Columns, DataError, Table, numbers, open_bytes, read_frame, read_table
 
 app = typer.Typer(
     help="Learn what people prefer: rankings, ordered labels, votes with ties, choices.",
@@ -94,22 +94,17 @@ def fit(
     Example: widemargin fit train.dat -o model.wm
     """
     columns = Columns(target=target, qid=qid, row=id, drop=tuple(drop or ()))
-    kind, X, y, groups, names = _examples(data, columns, kind, items, votes, order)
+    kind, X, y, groups, found = _examples(data, columns, kind, items, votes, order)
     options = {"kernel": kernel, "gamma": _gamma(gamma), "tol": tol} | ({} if loss is None else {"loss": loss})
     if kind is Kind.ordinal and order:
         options["classes"] = order.split(",")
     model, report = learn.fit(kind, X, y, groups, C=C, folds=folds, scale=scale, progress=_progress, **options)
-    about = {
-        "kind": kind.value,
-        "target": target,
-        "qid": qid,
-        "features": names,
-        "n_rows": len(y),
-        "votes": list(votes),
-    }
+    about = found | {"kind": kind.value, "n_rows": len(y), "votes": list(votes)}
     if report is not None:
         about["cross_validation"] = show.as_json(report) | {"measure": RECIPES[kind].score}
+    is_new = not Path(output).exists()
     io.save_model(model, output, metadata=about)
+    show.note(f"{'wrote' if is_new else 'replaced'} {output}")
     summary = _summary(model[-1], about) | {"model": output}
     show.write_json(summary) if json else sys.stdout.write(_lines(summary))
 
@@ -141,16 +136,19 @@ def rank(
     output: Output = "-",
     top: Annotated[int | None, typer.Option(help="Only the best so many of each query.")] = None,
     id: Annotated[str | None, typer.Option(help="Column that names the rows; else they are numbered from 1.")] = None,  # noqa: A002
+    qid: Annotated[
+        str | None, typer.Option(help="Column with the query ids; else the one that the model knows.")
+    ] = None,
     json: AsJson = False,
 ):
     """Print the rows in order of preference, within each query: qid, rank, row, utility.
 
     Example: widemargin rank model.wm candidates.csv --top 10
     """
-    fitted, _, table = _loaded(model, data, None, row=id)
+    fitted, _, table = _loaded(model, data, None, row=id, qid=qid)
     final = fitted[-1]
     if not hasattr(final, "rank"):
-        raise DataError(f"{model} holds a {type(final).__name__}, which does not rank; use predict.")
+        raise DataError(f"{model} is of {type(final).__name__}, which has no ranks; use predict.")
     ready = fitted[:-1].transform(table.X) if len(fitted) > 1 else table.X
     utility, ranks = final.utility(ready), final.rank(ready, qid=table.qid)
     query = np.zeros(len(table), dtype=np.int64) if table.qid is None else table.qid
@@ -172,13 +170,16 @@ def evaluate(
     per_query: Annotated[bool, typer.Option("--per-query", help="Print the metrics of each query, as CSV.")] = False,
     bootstrap: Annotated[int, typer.Option(help="Resamples for the 95 % intervals; 0 for none.")] = 200,
     items: Items = None,
+    qid: Annotated[
+        str | None, typer.Option(help="Column with the query ids; else the one that the model knows.")
+    ] = None,
     json: AsJson = False,
 ):
     """Measure a model on labelled data with the metrics that fit its kind, with bootstrap intervals.
 
     Example: widemargin evaluate model.wm test.dat --k 5
     """
-    fitted, about, table = _loaded(model, data, items, needs_target=True)
+    fitted, about, table = _loaded(model, data, items, qid=qid, needs_target=True)
     kind, final = Kind(about["kind"]), fitted[-1]
     y = table.target if kind is Kind.pairs else checked_target(table, kind, _words(final))
     functions = judge.measures(kind, k, _labels(final), getattr(final, "tie_width_", 0.0))
@@ -218,7 +219,8 @@ def compare(
 ):
     """Make a leaderboard from votes: utilities with intervals, and the pairs to ask next.
 
-    The winner is a name, "left", "right", or "tie". Items may have features; without them each item is its own.
+    The winner is a name, "left", "right" or "tie"; an empty one is a tie. Items may have features; without them each
+    item is its own.
 
     Example: widemargin compare votes.csv --ask 10
     """
@@ -278,7 +280,7 @@ def _examples(data, columns, kind, items, votes, order):
     """Return kind, X, y, qid and feature names of a training file."""
     if kind is Kind.pairs or items is not None:
         pairs, y, names = _votes(data, items, votes)
-        return Kind.pairs, pairs, y, None, names
+        return Kind.pairs, pairs, y, None, {"features": names}
     table = read_table(data, columns)
     if kind is None:
         kind, why = (Kind.ordinal, "--order was given") if order else guess(table)
@@ -287,7 +289,7 @@ def _examples(data, columns, kind, items, votes, order):
     if RECIPES[kind].needs_qid and table.qid is None and kind is Kind.choice:
         raise DataError("choices need query ids, one per set; pass --qid COLUMN.")
     groups = np.zeros(len(table), dtype=np.int64) if table.qid is None else table.qid
-    return kind, table.X, y, groups, table.names
+    return kind, table.X, y, groups, {"features": table.names, "target": table.target_name, "qid": table.qid_name}
 
 
 def _votes(data, items, votes, features=None):
@@ -295,8 +297,9 @@ def _votes(data, items, votes, features=None):
     frame = read_frame(data)
     missing = [name for name in votes if name not in frame.columns]
     if missing:
+        has = f"it has {', '.join(map(str, frame.columns))}"
         raise DataError(
-            f"{data}: no column {missing[0]!r}; it has {', '.join(map(str, frame.columns))}. Name them with --votes."
+            f"{data}: no column {missing[0]!r}; {has}. When fitting, --votes A B C names left, right, winner."
         )
     left, right, winner = votes
     if items is None:
@@ -305,17 +308,23 @@ def _votes(data, items, votes, features=None):
     if features is not None:
         table = table[[table.columns[0], *features]]
     pairs, y = Pairs.from_frame(frame, left=left, right=right, winner=winner, items=table)
-    return Pairs(pairs.items.to_numpy(dtype=float), pairs.index), y, [str(name) for name in table.columns[1:]]
+    return Pairs(numbers(items, pairs.items), pairs.index), y, [str(name) for name in table.columns[1:]]
 
 
-def _loaded(model, data, items, *, row=None, needs_target=False):
+def _loaded(model, data, items, *, row=None, qid=None, needs_target=False):
     """Return the pipeline, what was noted when it was made, and the table that it is asked about."""
     fitted, about = _model(model)
     if about["kind"] == Kind.pairs:
         pairs, y, _ = _votes(data, items, tuple(about["votes"]), about["features"])
         return fitted, about, Table(X=pairs, names=None, target=y, qid=None, row=np.arange(1, len(pairs) + 1))
     names = about.get("features")
-    columns = Columns(about.get("target"), about.get("qid"), row, features=None if names is None else tuple(names))
+    columns = Columns(
+        about.get("target"),
+        qid or about.get("qid"),
+        row,
+        features=None if names is None else tuple(names),
+        is_known=qid is None,
+    )
     table = read_table(data, columns, n_features=fitted.n_features_in_, needs_target=needs_target)
     if table.X.shape[1] != fitted.n_features_in_:
         raise DataError(f"{data}: {table.X.shape[1]} features; the model was trained on {fitted.n_features_in_}.")
@@ -324,6 +333,8 @@ def _loaded(model, data, items, *, row=None, needs_target=False):
 
 def _model(path):
     """Return a model as a pipeline, and its metadata."""
+    if not Path(path).is_file():
+        raise DataError(f"{path}: no such model file; `widemargin fit` writes one.")
     fitted, about = io.load_model(path), io.model_info(path)["metadata"]
     kinds = {recipe.estimator.__name__: kind.value for kind, recipe in RECIPES.items()} | {
         "RankingVectorMachine": "ranking"

@@ -69,7 +69,8 @@ def checked_target(table, kind, order):
     y = table.target
     missing = np.array([value is None or value != value for value in y.tolist()])  # noqa: PLR0124
     if missing.any():
-        raise DataError(f"the target is empty on line {int(np.flatnonzero(missing)[0]) + 2}; fill it or drop the row.")
+        line = int(np.flatnonzero(missing)[0]) + 2
+        raise DataError(f"the target {table.target_name or ''} is empty on line {line}; fill it or drop the row.")
     if kind is Kind.classes:
         return y.astype(str) if y.dtype == object else y
     if kind is Kind.ordinal and order:

@@ -12,7 +12,7 @@ from ..plotting import LeaderboardDisplay
 from ..uncertainty import leaderboard
 from . import learn, show
 from .kinds import Kind
-from .tables import DataError, is_sparse, read_frame
+from .tables import DataError, is_sparse, numbers, read_frame
 
 
 @dataclass(frozen=True)
@@ -32,15 +32,21 @@ class Leaders:
 
     def text(self):
         """Return the leaderboard and the next pairs, for people."""
-        at = self.columns
+        at, digits = self.columns, _digits(self.columns["utility"])
         rows = [("rank", "item", "utility", f"{self.level:.0%} interval", "ranks", "won", "tied", "lost")]
         for k in range(len(at["item"])):
-            interval = f"{at['lower'][k]:+.3f} to {at['upper'][k]:+.3f}"
+            interval = f"{at['lower'][k]:+.{digits}f} to {at['upper'][k]:+.{digits}f}"
             ranks = f"{at['rank_low'][k]:g} to {at['rank_high'][k]:g}"
             counts = (f"{at[name][k]:g}" for name in ("wins", "ties", "losses"))
-            rows.append((f"{at['rank'][k]}", str(at["item"][k]), f"{at['utility'][k]:+.3f}", interval, ranks, *counts))
+            rows.append(
+                (f"{at['rank'][k]}", str(at["item"][k]), f"{at['utility'][k]:+.{digits}f}", interval, ranks, *counts)
+            )
         text = show.table(rows, right=(0, 2, 5, 6, 7))
-        text += f"\nUtilities that differ by at most {self.tie_width:.3g} are predicted to tie.\n"
+        text += f"\nC = {self.C:g}. "
+        if self.tie_width > 0:
+            text += f"Utilities that differ by at most {self.tie_width:.3g} are predicted to tie.\n"
+        else:
+            text += "No difference is so small that a tie is predicted.\n"
         if self.ask:
             text += "Ask next: " + "; ".join(f"{a} or {b}" for a, b in self.ask) + "\n"
         return text
@@ -50,6 +56,12 @@ class Leaders:
         display = LeaderboardDisplay.from_frame(_Frame(self.columns), tie_width=self.tie_width, level=self.level)
         display.figure_.savefig(path, dpi=150)
         show.note(f"wrote {path}")
+
+
+def _digits(utility):
+    """Return how many decimals show three digits of the largest utility."""
+    largest = float(np.max(np.abs(utility)))
+    return int(np.clip(2 - np.floor(np.log10(largest)), 1, 12)) if largest > 0 else 1
 
 
 class _Frame(dict):
@@ -72,7 +84,7 @@ def leaders(data, items, votes, *, C, level, n_bootstrap, n_ask, progress):
     pairs, y = Pairs.from_frame(frame, left=left, right=right, winner=winner, items=table)
     names = [str(name) for name in pairs.names]
     if not is_sparse(pairs.items):
-        pairs = Pairs(np.asarray(pairs.items, dtype=float), pairs.index)
+        pairs = Pairs(pairs.items if table is None else numbers(items, pairs.items), pairs.index)
     model = _model(pairs, y, C, scale=table is not None, progress=progress)
     board = leaderboard(model, pairs, y, names=names, n_boot=n_bootstrap, level=level, random_state=0, output="default")
     asked = suggest_pairs(model, pairs.items, n_ask, asked=pairs, repeat=True, random_state=0) if n_ask else []

@@ -12,6 +12,7 @@ from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 from ..exceptions import CollapseWarning
 from ..items import OnItems
 from ..model_selection import c_path
+from ..pairs import Pairs
 from .kinds import RECIPES, Kind
 from .tables import DataError, is_sparse
 
@@ -40,7 +41,7 @@ def fit(kind, X, y, qid, *, C, folds, scale, progress, **options):
 
 def _cross_validate(recipe, model, scaler, X, y, extra, folds, progress):
     """Score each C on held-out folds: whole queries, whole pairs, or rows."""
-    splitter = recipe.folds(_checked_folds(folds, y, extra), shuffle=True, random_state=0)
+    splitter = recipe.folds(_checked_folds(folds, X, extra), shuffle=True, random_state=0)
     scores = []
     for train, test in progress(list(splitter.split(X, y, **extra)), "cross-validation"):
         ready = (X[train], X[test])
@@ -52,17 +53,20 @@ def _cross_validate(recipe, model, scaler, X, y, extra, folds, progress):
             path = c_path(model, ready[0], y[train], CS, **_rows(extra, train))
         scores.append([fitted.score(ready[1], y[test], **_rows(extra, test)) for fitted in path.estimators])
     mean = np.nanmean(scores, axis=0)
-    best = int(np.nanargmax(mean))
+    equal = np.flatnonzero(mean >= np.nanmax(mean) - 1e-12)
+    best = int(equal[np.argmin(np.abs(np.log(CS[equal])))])  # of equals the most moderate
     error = np.nanstd(scores, axis=0, ddof=1)[best] / np.sqrt(len(scores))
     return {"C": float(CS[best]), "score": float(mean[best]), "standard_error": float(error), "Cs": CS, "scores": mean}
 
 
-def _checked_folds(folds, y, extra):
-    units = np.unique(extra["qid"]).size if extra else len(y)
+def _checked_folds(folds, X, extra):
+    """Return the number of folds: at most one for each query, pair of items, or row."""
+    if isinstance(X, Pairs):
+        units, name = len(np.unique(np.sort(X.index, axis=1), axis=0)), "pair of items"
+    else:
+        units, name = (np.unique(extra["qid"]).size, "query") if extra else (X.shape[0], "row")
     if units < 2:
-        raise DataError(
-            f"there is {units} query, so C cannot be cross-validated by query; pass --C, for example --C 1."
-        )
+        raise DataError(f"there is {units} {name}, so C cannot be cross-validated; pass --C, for example --C 1.")
     return min(folds, units)
 
 

@@ -12,6 +12,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
+from .show import note
+
 TARGETS = ("y", "label", "target", "grade", "relevance", "rating", "chosen", "choice")
 QUERIES = ("qid", "query", "query_id", "group")
 DENSE_FROM = 0.1  # a matrix with a larger share of entries is quicker, and can be centred, as a dense one
@@ -30,6 +32,8 @@ class Table:
     target: np.ndarray | None
     qid: np.ndarray | None
     row: np.ndarray
+    target_name: str | None = None
+    qid_name: str | None = None
 
     def __len__(self):
         return self.X.shape[0]
@@ -44,6 +48,7 @@ class Columns:
     row: str | None = None
     drop: tuple[str, ...] = ()
     features: tuple[str, ...] | None = None
+    is_known: bool = False  # from a model: the target may be absent, and then the queries, with a note
 
 
 def read_table(path, columns, *, n_features=None, needs_target=True):
@@ -91,7 +96,10 @@ def read_frame(path, content=None):
     try:
         if kind == "parquet":
             return pandas.read_parquet(content)
-        return pandas.read_csv(content, sep="\t" if kind == "tsv" else ",")
+        head = content.getvalue().split(b"\n", 1)[0]
+        return pandas.read_csv(
+            content, sep="\t" if kind == "tsv" else ";" if b";" in head and b"," not in head else ","
+        )
     except ImportError as error:
         raise DataError(f"{path}: reading Parquet needs pyarrow; pip install 'widemargin[cli]' brings it.") from error
     except Exception as error:
@@ -122,9 +130,16 @@ def _from_svmlight(path, content, n_features):
 def _from_frame(path, frame, columns, *, needs_target):
     if not len(frame):
         raise DataError(f"{path}: the file has no rows.")
-    target = _find(path, frame, columns.target, TARGETS, "target" if needs_target else None)
-    qid = _find(path, frame, columns.qid, QUERIES, None)
-    row = _find(path, frame, columns.row, ("id", "row", "doc", "docid"), None)
+    target = _find(path, frame, columns.target, TARGETS, is_needed=needs_target, may_lack=not needs_target)
+    qid = _find(path, frame, columns.qid, QUERIES, is_needed=False, may_lack=columns.is_known)
+    row = _find(path, frame, columns.row, ("id", "row", "doc", "docid"), is_needed=False, may_lack=False)
+    if columns.is_known and columns.qid is not None and qid is None:
+        note(f"{path}: no column {columns.qid!r}, so all rows are one list; --qid NAME names the queries.")
+    if qid is not None and frame[qid].isna().any():
+        raise DataError(f"{path}: the query {qid!r} is empty on line {int(np.flatnonzero(frame[qid].isna())[0]) + 2}.")
+    unknown = [name for name in columns.drop if name not in frame.columns]
+    if unknown:
+        raise DataError(f"{path}: --drop {unknown[0]}: no such column; it has {', '.join(map(str, frame.columns))}.")
     known = {name for name in (target, qid, row) if name is not None} | set(columns.drop)
     names = list(columns.features) if columns.features is not None else [c for c in frame.columns if c not in known]
     missing = [name for name in names if name not in frame.columns]
@@ -133,33 +148,34 @@ def _from_frame(path, frame, columns, *, needs_target):
     if not names:
         raise DataError(f"{path}: no feature columns are left; it has {list(frame.columns)}.")
     return Table(
-        X=_numbers(path, frame[names]),
+        X=numbers(path, frame[names]),
         names=[str(name) for name in names],
         target=None if target is None else frame[target].to_numpy(),
         qid=None if qid is None else frame[qid].to_numpy(),
         row=np.arange(1, len(frame) + 1) if row is None else frame[row].to_numpy(),
+        target_name=target,
+        qid_name=qid,
     )
 
 
-def _find(path, frame, wanted, usual, needed):
+def _find(path, frame, wanted, usual, *, is_needed, may_lack):
     """Return the column that was asked for, or the first with a usual name."""
+    has = f"it has {', '.join(map(str, frame.columns))}"
     if wanted is not None:
-        if wanted not in frame.columns:
-            if needed is None:
-                return None
-            raise DataError(f"{path}: no column {wanted!r}; it has {', '.join(map(str, frame.columns))}.")
-        return wanted
+        if wanted in frame.columns:
+            return wanted
+        if not may_lack:
+            raise DataError(f"{path}: no column {wanted!r}; {has}.")
     lower = {str(name).lower(): name for name in frame.columns}
     found = [lower[name] for name in usual if name in lower]
-    if not found and needed is not None:
-        raise DataError(
-            f"{path}: which column is the target? None is called {', '.join(usual[:4])} ...; pass --target NAME. "
-            f"It has {', '.join(map(str, frame.columns))}."
-        )
+    if not found and is_needed:
+        if {"left", "right"} <= set(lower):
+            raise DataError(f"{path}: this looks like votes; pass --items FILE, or use `widemargin compare {path}`.")
+        raise DataError(f"{path}: which column is the target? None is called {', '.join(usual)}; pass --target; {has}.")
     return found[0] if found else None
 
 
-def _numbers(path, features):
+def numbers(path, features):
     """Return the features as an array of numbers; say which column, and which line, is not one."""
     for name in features.columns:
         column = features[name]
@@ -167,7 +183,7 @@ def _numbers(path, features):
         if numbers.isna().any():
             k = int(np.flatnonzero(numbers.isna())[0])
             what = "is empty" if column.isna().iloc[k] else f"holds {column.iloc[k]!r}, not a number,"
-            out = f"mend it, or leave the column out with --drop {name}"
+            out = f"mend it; when fitting, --drop {name} leaves the column out, and --qid or --id say what it is"
             raise DataError(f"{path}: column {name!r} {what} on line {k + 2}; {out}.")
     return features.to_numpy(dtype=float)
 
