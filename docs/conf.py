@@ -27,11 +27,9 @@ extensions = [
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
 exclude_patterns = ["_build", "gallery/GALLERY_HEADER.rst"]
-myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
 suppress_warnings = ["config.cache", "ref.ref", "ref.term"]  # inherited docstrings refer to pages of scikit-learn
 
