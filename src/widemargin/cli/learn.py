@@ -39,6 +39,19 @@ def fit(kind, X, y, qid, *, C, folds, scale, progress, **options):
     return pipeline, report
 
 
+def fit_pairs(pairs, y, *, ties=None, **how):
+    """Fit votes; where `ties` is not given, learn from them in the way that cross-validates better.
+
+    Without ties in the data there is one way, "threshold": "margin" separates wins from ties, and has none. With C
+    given nothing is cross-validated, and ties are the paper's margin.
+    """
+    has_ties, has_wins = bool(np.any(y == 0)), bool(np.any(y != 0))
+    ways = ("margin", "threshold") if how["C"] is None else ("margin",)
+    ways = (ties,) if ties else ways if has_ties and has_wins else ("threshold",) if has_wins else ("margin",)
+    found = [fit(Kind.pairs, pairs, y, None, ties=way, **how) for way in ways]
+    return found[0] if len(found) == 1 else max(found, key=lambda one: one[1]["score"])
+
+
 def _cross_validate(recipe, model, scaler, X, y, extra, folds, progress):
     """Score each C on held-out folds: whole queries, whole pairs, or rows."""
     splitter = recipe.folds(_checked_folds(folds, X, extra), shuffle=True, random_state=0)
