@@ -207,10 +207,18 @@ class Solving:
         n_threads = effective_n_jobs(self.n_jobs)
         alone = threadpool_limits(limits=1, user_api="blas") if n_threads > 1 else nullcontext()
         with alone:  # threads take blocks: BLAS must not bring its own
-            solution = _core.newton.newton(risk, map_, C, start=task.start, plan=plan, **how)
+            start = self._last_weights(task, map_) if task.start is None else task.start
+            solution = _core.newton.newton(risk, map_, C, start=start, plan=plan, **how)
         task.start = solution.weights
         by_items = map_ is not task.map_
         return "newton", replace(solution, weights=task.map_.adjoint_exact(task.start)) if by_items else solution
+
+    def _last_weights(self, task, map_):
+        """Return the weights of the last fit where `warm_start` asks for them and they fit these features."""
+        asks = self._is_linear and getattr(self, "warm_start", False)
+        last = getattr(self, "coef_", None) if asks and map_ is task.map_ else None
+        fits = last is not None and last.shape == (map_.n_features,) and np.all(np.isfinite(last))
+        return last if fits else None
 
     def _plan(self, task, map_):
         """Return the risk, the map that Newton sees (coefficients of items for wide X) and the layout of the data."""
