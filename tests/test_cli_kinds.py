@@ -262,3 +262,55 @@ def test_compare_shows_how_far_the_bootstrap_is(widemargin, cafes, monkeypatch):
     watched = bootstrap_utilities(ComparisonSVM(), pairs, y, progress=lambda steps: counted(steps, "python"), **how)
     assert seen["python"] == 4
     np.testing.assert_array_equal(watched.samples, bootstrap_utilities(ComparisonSVM(), pairs, y, **how).samples)
+
+
+CONFUSING = {
+    "a column twice": ("y,a,a\n1,2,3\n", ("fit", "x.csv"), "two columns are called 'a'"),
+    "an infinite number": (
+        "y,qid,a\n1,1,2\n0,1,inf\n",
+        ("fit", "x.csv"),
+        "column 'a' holds inf, not a number, on line 3",
+    ),
+    "no such folder": ("y,a\n1,2\n", ("fit", "x.csv", "-o", "gone/m.wm"), "gone/m.wm: there is no folder gone"),
+    "one row of each label": (
+        "y,a\n1,2\n2,3\n3,4\n",
+        ("fit", "x.csv"),
+        "1 row of each label, so C cannot be cross-val",
+    ),
+    "a winner that did not play": (
+        "left,right,winner\na,b,c\n",
+        ("compare", "x.csv"),
+        "x.csv: winner is 'c' for the pair",
+    ),
+    "no votes": ("left,right,winner\n", ("compare", "x.csv"), "x.csv: the file has no rows"),
+    "an item twice": ("left,right,winner\na,b,a\n", ("fit", "x.csv", "--items", "items.csv"), "names 'a' twice"),
+    "items of a ranking": (
+        "y,a\n1,2\n",
+        ("predict", "m.wm", "x.csv", "--items", "items.csv"),
+        "--items and --votes are for",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CONFUSING)
+def test_what_confused_newcomers_is_one_line_that_helps(widemargin, name):
+    """The file, the place in it, and what to do; before any work where that is possible."""
+    content, words, message = CONFUSING[name]
+    Path("x.csv").write_text(content)
+    Path("items.csv").write_text("name,size\na,1\nb,2\na,3\n")
+    io.save_model(RankingSVM().fit([[0.0], [1.0]], [0, 1]), "m.wm")
+    code, out, err = widemargin(*words)
+    assert (code, out) == (2, "")
+    (line,) = [part for part in err.splitlines() if part.startswith("widemargin: error: ")]
+    assert message in line
+
+
+def test_small_classes_and_decimal_commas_are_read(widemargin):
+    """Folds follow the rows that there are; a European CSV has ; between cells and , in numbers."""
+    Path("x.csv").write_text("rating;x\n1;0,5\n2;1,5\n3;2,5\n3;3\n1;0,25\n2;1,75\n1;0\n")
+    code, out, err = widemargin("fit", "x.csv", "--json")
+    assert code == 0, err
+    assert "warning" not in err
+    assert json.loads(out)["cross-validation"]["score"] > 0.5
+    values = frame_of(succeed(widemargin("rank", "model.wm", "x.csv")))
+    assert values["row"][0] == 4

@@ -95,7 +95,7 @@ def fit(
     gamma: Gamma = "scale",
     loss: Loss = None,
     tol: Annotated[float, typer.Option(help="Relative duality gap to reach.")] = 1e-4,
-    folds: Annotated[int, typer.Option(help="Folds of the cross-validation.")] = 5,
+    folds: Annotated[int, typer.Option(min=2, help="Folds of the cross-validation.")] = 5,
     scale: Annotated[bool, typer.Option(help="Scale the features to comparable sizes first.")] = True,
     json: AsJson = False,
 ):
@@ -110,6 +110,7 @@ def fit(
 
     Example: widemargin fit hotels.csv --target stars --qid guest --drop name,city
     """
+    show.check_place(output)
     columns = Columns(target=target, qid=qid, row=id, drop=tuple(drop or ()))
     kind, X, y, groups, found = inputs.examples(data, columns, kind, items, votes, order)
     how = {"kernel": kernel.value, "gamma": _gamma(gamma), "tol": tol} | ({} if loss is None else {"loss": loss})
@@ -150,6 +151,7 @@ def predict(
 
     Example: widemargin predict model.wm pairs.csv --items items.csv
     """
+    show.check_place(output)
     fitted, about, table = inputs.asked(model, data, items=items, votes=votes)
     values = fitted.predict(table.X)
     if json:
@@ -177,6 +179,7 @@ def rank(
 
     Example: widemargin rank model.wm candidates.csv --top 10
     """
+    show.check_place(output)
     fitted, about, table = inputs.candidates(model, data, row=id, qid=qid)
     columns = standings.standings(fitted, Kind(about["kind"]), table, top=top, name=model)
     show.write_columns(columns, output, machine=json)
@@ -205,6 +208,7 @@ def evaluate(
 
     Example: widemargin evaluate model.wm votes.csv --items items.csv
     """
+    show.check_place(output)
     fitted, about, table = inputs.asked(model, data, items=items, votes=votes, qid=qid, needs_target=True)
     kind, final = Kind(about["kind"]), fitted[-1]
     y = table.target if kind is Kind.pairs else checked_target(table, kind, facts.words(final))
@@ -248,6 +252,7 @@ def compare(
 
     Example: widemargin compare votes.csv --ask 10
     """
+    show.check_place(output, picture)
     if drop and items is None:
         raise DataError("--drop leaves out columns of --items; there are none.")
     how = {"C": C, "level": level, "n_bootstrap": bootstrap, "n_ask": ask, "progress": _progress}
@@ -268,6 +273,7 @@ def convert(
 
     Example: widemargin convert model.wm model.onnx
     """
+    show.check_place(output)
     about = {}
     head = open_bytes(source).getvalue()[:64]
     if head.startswith(b"SVM-light"):
@@ -300,6 +306,7 @@ def demo(picture: Annotated[str, typer.Option(metavar="FILE", help="Where to wri
 
     Example: widemargin demo
     """
+    show.check_place(picture)
     demo_module.main(["--picture", picture])
 
 

@@ -36,25 +36,26 @@ def read_votes(data, items, votes, *, features=None, drop=(), needs_winner=True)
     """Return pairs, outcomes (+1 where there is no winner to read) and feature names: of votes, and of items."""
     if items is None:
         raise DataError("pairs need the items' features: pass --items FILE. For votes alone, use `widemargin compare`.")
-    frame = votes_frame(data, votes if needs_winner else votes[:2])
-    left, right, winner = votes
     table = items_frame(items, features, drop)
-    pairs, y = Pairs.from_frame(
-        frame, left=left, right=right, winner=winner if winner in frame.columns else None, items=table
-    )
+    pairs, y = as_pairs(data, votes, table, needs_winner=needs_winner)
     return Pairs(numbers(items, pairs.items, others=None), pairs.index), y, [str(name) for name in table.columns[1:]]
 
 
-def votes_frame(data, names):
-    """Return a file of votes; each of the names must be a column."""
+def as_pairs(data, votes, table, *, needs_winner=True):
+    """Return the pairs and outcomes of a file of votes; where no winner is needed, its column may lack."""
     frame = read_frame(data)
-    for name in names:
+    for name in votes if needs_winner else votes[:2]:
         if name not in frame.columns:
             has = ", ".join(map(str, frame.columns))
             raise DataError(f"{data}: no column {name!r}; it has {has}. --votes LEFT RIGHT WINNER names the columns.")
     if not len(frame):
         raise DataError(f"{data}: the file has no rows.")
-    return frame
+    left, right, winner = votes
+    winner = winner if winner in frame.columns else None
+    try:
+        return Pairs.from_frame(frame, left=left, right=right, winner=winner, items=table)
+    except ValueError as error:
+        raise DataError(f"{data}: {error}") from error
 
 
 def items_frame(items, features=None, drop=()):

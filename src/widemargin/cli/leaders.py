@@ -11,7 +11,7 @@ from ..pairs import Pairs
 from ..plotting import LeaderboardDisplay
 from ..uncertainty import leaderboard
 from . import learn, show
-from .inputs import items_frame, votes_frame
+from .inputs import as_pairs, items_frame
 from .tables import is_sparse, numbers
 
 LOSS = "squared_hinge"  # the hinge gives many items of a leaderboard one and the same utility
@@ -45,7 +45,9 @@ class Leaders:
             )
         text = show.table(rows, right=(0, 2, 5, 6, 7))
         text += f"\nC = {self.C:g}. "
-        if self.tie_width > 0:
+        if not np.any(at["ties"]):
+            text += "No vote was a tie.\n"
+        elif self.tie_width > 0:
             text += f"Utilities that differ by at most {self.tie_width:.3g} are predicted to tie.\n"
         else:
             text += "No difference is so small that a tie is predicted.\n"
@@ -77,10 +79,8 @@ class _Frame(dict):
 
 def leaders(data, items, votes, *, drop, C, level, n_bootstrap, n_ask, progress):
     """Learn from a file of votes; return the leaderboard."""
-    frame = votes_frame(data, votes)
-    left, right, winner = votes
     table = None if items is None else items_frame(items, drop=drop)
-    pairs, y = Pairs.from_frame(frame, left=left, right=right, winner=winner, items=table)
+    pairs, y = as_pairs(data, votes, table)
     names = [str(name) for name in pairs.names]
     if not is_sparse(pairs.items):
         pairs = Pairs(pairs.items if table is None else numbers(items, pairs.items, others=None), pairs.index)

@@ -26,6 +26,15 @@ def as_json(value):
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
+def check_place(*paths):
+    """Refuse, before any work, to write into a folder that does not exist."""
+    for path in paths:
+        if path is not None and not Path(path).absolute().parent.is_dir():
+            raise FileNotFoundError(
+                f"{path}: there is no folder {Path(path).parent}; make it first, or write elsewhere."
+            )
+
+
 def write(text, path="-"):
     """Write text to a file or to stdout."""
     if path == "-":

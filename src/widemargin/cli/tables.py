@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import sys
 from dataclasses import dataclass
@@ -100,14 +101,25 @@ def read_frame(path, content=None):
     try:
         if kind == "parquet":
             return pandas.read_parquet(content)
-        head = content.getvalue().split(b"\n", 1)[0]
-        return pandas.read_csv(
-            content, sep="\t" if kind == "tsv" else ";" if b";" in head and b"," not in head else ","
-        )
+        return pandas.read_csv(content, **_dialect(path, kind, content.getvalue()))
+    except DataError:
+        raise
     except ImportError as error:
         raise DataError(f"{path}: reading Parquet needs pyarrow; pip install 'widemargin[cli]' brings it.") from error
     except Exception as error:
         raise DataError(f"{path}: not a readable {kind} file: {str(error).splitlines()[0]}") from error
+
+
+def _dialect(path, kind, content):
+    """Return how a CSV or TSV file is written: what separates its cells, and where it is ";", its decimal sign."""
+    head, _, body = content.partition(b"\n")
+    sep = "\t" if kind == "tsv" else ";" if b";" in head and b"," not in head else ","
+    names = next(csv.reader([head.decode("utf-8-sig")], delimiter=sep), [])
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise DataError(f"{path}: two columns are called {twice[0]!r}; rename one.")
+    has_comma = sep == ";" and b"," in body and b"." not in body
+    return {"sep": sep, "decimal": "," if has_comma else "."}
 
 
 def _pandas():
@@ -200,16 +212,20 @@ def _find(path, frame, wanted, usual, *, is_needed, may_lack):
 def numbers(path, features, *, others="--qid or --id say what it is"):
     """Return the features as an array of numbers; say which column, and which line, is not one, and what helps."""
     read = {name: _pandas().to_numeric(features[name], errors="coerce") for name in features.columns}
-    bad = [name for name, column in read.items() if column.isna().any()]
+    bad = [name for name, column in read.items() if not np.isfinite(column.to_numpy(dtype=float)).all()]
     if bad:
         column = features[bad[0]]
-        k = int(np.flatnonzero(read[bad[0]].isna())[0])
-        what = "is empty" if column.isna().iloc[k] else f"holds {column.iloc[k]!r}, not a number,"
+        k = int(np.flatnonzero(~np.isfinite(read[bad[0]].to_numpy(dtype=float)))[0])
+        what = "is empty" if column.isna().iloc[k] else f"holds {_plain(column.iloc[k])!r}, not a number,"
         many = f" ({len(bad)} columns are not numbers)" if len(bad) > 1 else ""
         out = f"--drop {','.join(map(str, bad))} leaves {'them' if many else 'it'} out"
         out += f", and {others}" if others else ""
         raise DataError(f"{path}: column {bad[0]!r} {what} on line {k + 2}{many}. Mend it, or, when fitting, {out}.")
     return features.to_numpy(dtype=float)
+
+
+def _plain(value):
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def as_frame(X, names):
