@@ -140,6 +140,8 @@ class PreferenceEstimator(Solving, BaseEstimator):
         weights = np.column_stack([s.weights for s in solutions])
         if self._is_linear:
             self.coef_ = weights[:, 0] if single else weights.T.copy()
+            if self.solver_ == "newton":  # the multipliers there are a bound, not the model
+                return
             dual = np.column_stack([s.coefficients for s in solutions])
         elif isinstance(map_, maps.LowRankMap):
             X, dual = map_.landmarks, map_.landmark_coefficients(weights)
@@ -151,8 +153,6 @@ class PreferenceEstimator(Solving, BaseEstimator):
 
     def _keep_support(self, X, dual, kept, *, single):
         """Set support_, support_vectors_ and dual_coef_ from coefficients over the items X."""
-        if self._is_linear and self.solver_ == "newton":  # the multipliers there are a bound, not the model
-            return
         used = np.flatnonzero(np.any(dual != 0, axis=1))
         self.support_ = kept[used]
         self.support_vectors_ = np.empty((0, 0)) if self._is_precomputed else X[used]

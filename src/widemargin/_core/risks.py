@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _counting
+from . import _codes, _counting
 from .comparisons import IntArray, Levels, from_levels
 from .losses import Hinge, SquaredHinge
 from .solution import Array
@@ -59,13 +59,11 @@ class GroupedPairRisk:
     starts: IntArray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        n, first, last = self.levels.n_items, self.levels.first, self.levels.last
-        starts = np.concatenate([[0], np.flatnonzero(last[1:] != last[:-1]) + 1, [n]]) if n else np.zeros(1, np.int64)
-        runs = np.concatenate([[0], np.flatnonzero(first[1:] != first[:-1]) + 1])  # of items of one level
-        n_runs = np.diff(np.searchsorted(runs, starts))
-        rank = np.repeat(np.cumsum(n_runs), n_runs) - np.arange(1, n_runs.sum() + 1)
-        object.__setattr__(self, "starts", starts)
-        object.__setattr__(self, "rank", np.repeat(rank, np.diff(np.append(runs, n))[: rank.size]))
+        n = self.levels.n_items
+        rank, starts = np.empty(n, np.int64), np.full(n + 1, n)
+        n_groups = _codes.ranks(self.levels.first, self.levels.last, rank, starts)
+        object.__setattr__(self, "rank", rank)
+        object.__setattr__(self, "starts", starts[: n_groups + 1].copy())
 
     @property
     def is_exact(self) -> bool:
@@ -126,6 +124,32 @@ class GroupedPairRisk:
             sums,
         )
         return self._terms(sums) if fine else Terms(np.nan, np.nan, np.nan), g
+
+    def look(self, X: NDArray, which: IntArray, w: NDArray, block: Block, most: int, out: Array) -> tuple[Terms, Array]:
+        """Return the sums over a block at u = X w and X'g, in one go without the GIL; g is written to `out`.
+
+        The rows are those of X[which], or of X where `which` is empty; `most` of them at a time stay in cache.
+        """
+        edges, shares = self._edges()
+        sums, pull, at = np.zeros((edges.size, 3)), np.zeros(X.shape[1]), self.levels
+        fine = _counting.look(
+            X,
+            which,
+            w,
+            block.start,
+            at.order,
+            self.rank,
+            self.starts,
+            block.groups,
+            at.weight,
+            edges,
+            shares,
+            most,
+            out,
+            pull,
+            sums,
+        )
+        return self._terms(sums) if fine else Terms(np.nan, np.nan, np.nan), pull
 
     def degrees(self, u: Array, block: Block) -> Array:
         """Return the diagonal of the Hessian over the groups of a block."""

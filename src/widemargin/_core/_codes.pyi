@@ -1,0 +1,15 @@
+from numpy.typing import NDArray
+
+from .comparisons import IntArray
+
+def dense(x: NDArray, codes: IntArray) -> bool: ...
+def sort_levels(
+    level: IntArray,
+    group: IntArray,
+    n_levels: int,
+    n_groups: int,
+    order: IntArray,
+    first: IntArray,
+    last: IntArray,
+) -> None: ...
+def ranks(first: IntArray, last: IntArray, rank: IntArray, starts: IntArray) -> int: ...
