@@ -600,22 +600,33 @@ def laplacian_tile(const real[::1] u, const real[::1] weight, const int64_t[::1]
             out[i, first + i] = <real> (0.5 * degree[first + i])
 
 
+cdef inline void add_row(real* y, real a, const real* x, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t c
+    for c in range(n):
+        y[c] += a * x[c]
+
+
+cdef inline void mix_rows(real* y, real a, const real* x, real b, const real* z, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t c
+    for c in range(n):
+        y[c] = a * x[c] + b * z[c]
+
+
 def laplacian_rows(const double[::1] u, int64_t base, const int64_t[::1] order, const int64_t[::1] rank,
                    const int64_t[::1] starts, const int64_t[::1] groups, const double[::1] weight,
                    const double[::1] thresholds, const double[::1] shares, const real[:, ::1] X, real[:, ::1] out):
-    """Add half of sum_m shares[m] Hess phi(thresholds[m]) X to out, for groups of few levels: running sums of whole rows of X.
+    """Write half of sum_m shares[m] Hess phi(thresholds[m]) X to out, for groups of few levels: running sums of whole rows of X.
 
     A symmetric product needs each pair once: out gets half the degree times each row, minus the active worse
-    partners of that row, so that X' out + out' X = X' L X.
+    partners of that row, so that X' out + out' X = X' L X. The first share must not be 0.
     """
-    cdef Py_ssize_t q, a, n, k, l, c, p, m, levels, columns = X.shape[1], i
+    cdef Py_ssize_t q, a, n, k, l, p, m, levels, columns = X.shape[1], i
     cdef Scratch s
     cdef double[MOST] H, inner, pairs
-    cdef real* sums
+    cdef real* sums  # over the active items of level l and below
     cdef real* row
     cdef const real* x
-    cdef real* y
-    cdef real wi, half
+    cdef real less
     sums = <real*> malloc(FEW * columns * sizeof(real))
     if not allocate(&s, starts, rank, groups, False) or sums == NULL:
         release(&s)
@@ -629,11 +640,6 @@ def laplacian_rows(const double[::1] u, int64_t base, const int64_t[::1] order, 
             if levels < 2 or not load(&s, &u[0], &order[a], &rank[a], &weight[0], base, n):
                 continue
             visit(&s, s.us, n, levels, thresholds, shares, H, inner, pairs)
-            for k in range(n):
-                i = order[a + s.by_u[k]] - base
-                half = <real> (s.c[k] * s.total[k])
-                for c in range(columns):
-                    out[i, c] = half * X[i, c]
             for m in range(thresholds.shape[0]):
                 if shares[m] == 0.0:
                     continue
@@ -642,16 +648,15 @@ def laplacian_rows(const double[::1] u, int64_t base, const int64_t[::1] order, 
                 for k in range(n - 1, -1, -1):
                     while p >= 0 and s.us[k] - s.us[p] < thresholds[m]:
                         x = &X[order[a + s.by_u[p]] - base, 0]
-                        wi = <real> s.c[p]
-                        row = sums + s.rank[p] * columns
-                        for c in range(columns):
-                            row[c] += wi * x[c]
+                        for l in range(s.rank[p], levels - 1):
+                            add_row(sums + l * columns, <real> s.c[p], x, columns)
                         p -= 1
-                    y = &out[order[a + s.by_u[k]] - base, 0]
-                    wi = <real> (2.0 * shares[m] * s.c[k])
-                    for l in range(s.rank[k]):
-                        row = sums + l * columns
-                        for c in range(columns):
-                            y[c] -= wi * row[c]
+                    i = order[a + s.by_u[k]] - base
+                    row = sums + max(s.rank[k] - 1, 0) * columns
+                    less = <real> (-2.0 * shares[m] * s.c[k]) if s.rank[k] > 0 else <real> 0.0
+                    if m == 0:
+                        mix_rows(&out[i, 0], <real> (s.c[k] * s.total[k]), &X[i, 0], less, row, columns)
+                    else:
+                        add_row(&out[i, 0], less, row, columns)
     release(&s)
     free(sums)

@@ -117,9 +117,7 @@ class Levels:
 def from_levels(level: IntArray, group: IntArray, weight: Array) -> Levels:
     """Compare every two items of different level in the same group: 000 (4), 004 (85)."""
     n_levels, n_groups = (int(codes.max(initial=0)) + 1 for codes in (level, group))
-    if max(n_levels, n_groups) > SPARSE * (
-        level.size + 1
-    ):  # of a small part of the data: made dense first
+    if max(n_levels, n_groups) > SPARSE * (level.size + 1):  # of a small part of the data: made dense first
         level, group = (np.unique(codes, return_inverse=True)[1] for codes in (level, group))
         return from_levels(level, group, weight)
     order, first, last = (np.empty(level.size, np.int64) for _ in range(3))
