@@ -108,7 +108,7 @@ class PreferenceEstimator(Solving, BaseEstimator):
         if self._is_precomputed:
             self._check_items(X, reset=True)
         weight, group = check_weight(sample_weight, X.shape[0]), query_codes(qid, X.shape[0])
-        kept = np.flatnonzero(weight > 0)
+        kept = np.arange(weight.size) if sample_weight is None else np.flatnonzero(weight > 0)
         if kept.size == weight.size:
             return X, y, weight, group, kept
         X = X[np.ix_(kept, kept)] if self._is_precomputed else X[kept]

@@ -9,7 +9,6 @@ def sort_levels(
     n_levels: int,
     n_groups: int,
     order: IntArray,
-    first: IntArray,
-    last: IntArray,
-) -> None: ...
-def ranks(first: IntArray, last: IntArray, rank: IntArray, starts: IntArray) -> int: ...
+    rank: IntArray,
+    starts: IntArray,
+) -> int: ...

@@ -10,7 +10,6 @@ from libc.string cimport memset
 
 cdef enum:
     RANGE = 4  # counters per item up to which whole numbers are counted
-    PART = 8192  # items sorted at a time, where groups come in order
 
 ctypedef fused number:
     int64_t
@@ -67,6 +66,8 @@ cdef void sort_part(const int64_t[::1] level, const int64_t[::1] group, Py_ssize
     """Sort items start:stop, whose groups are low, low + 1, ...: by level, then by group, keeping the order of equals."""
     cdef Py_ssize_t k
     cdef int64_t i, size, total = 0
+    if n_groups == 1:
+        by_level = &order[start]
     memset(place, 0, n_levels * sizeof(int64_t))
     for k in range(start, stop):
         place[level[k]] += 1
@@ -76,6 +77,8 @@ cdef void sort_part(const int64_t[::1] level, const int64_t[::1] group, Py_ssize
     for k in range(start, stop):
         by_level[place[level[k]]] = k
         place[level[k]] += 1
+    if n_groups == 1:
+        return
     memset(place, 0, n_groups * sizeof(int64_t))
     for k in range(start, stop):
         place[group[k] - low] += 1
@@ -90,12 +93,15 @@ cdef void sort_part(const int64_t[::1] level, const int64_t[::1] group, Py_ssize
 
 
 def sort_levels(const int64_t[::1] level, const int64_t[::1] group, int64_t n_levels, int64_t n_groups,
-                int64_t[::1] order, int64_t[::1] first, int64_t[::1] last):
-    """Write the items by (group, level descending, index), and where the worse items of each begin and end."""
-    cdef Py_ssize_t k, n = level.shape[0], start = 0, stop
-    cdef int64_t i, g = -1, v = -1, end = n, worse = n
+                int64_t[::1] order, int64_t[::1] rank, int64_t[::1] starts):
+    """Write the items by (group, level descending, index), their level counted from 0 in its group, and where groups begin.
+
+    `starts` has room for n_groups + 1 numbers; returns the first that was written: some groups may be empty.
+    """
+    cdef Py_ssize_t k, n = level.shape[0], start = 0, stop, at = n_groups
+    cdef int64_t i, before, r = 0
     cdef bint is_sorted = True
-    cdef int64_t* by_level = <int64_t*> malloc(n * sizeof(int64_t))
+    cdef int64_t* by_level = <int64_t*> malloc(max(n, 1) * sizeof(int64_t))
     cdef int64_t* place = <int64_t*> malloc(max(n_levels, n_groups) * sizeof(int64_t))
     if by_level == NULL or place == NULL:
         free(by_level)
@@ -108,8 +114,8 @@ def sort_levels(const int64_t[::1] level, const int64_t[::1] group, int64_t n_le
                 break
         while start < n:
             stop = n
-            if is_sorted:  # a part that stays in cache
-                stop = min(n, start + max(PART, n_levels))
+            if is_sorted:  # one group at a time, or as many as have an item for each counter
+                stop = min(n, start + n_levels)
                 while stop < n and group[stop] == group[stop - 1]:
                     stop += 1
                 sort_part(level, group, start, stop, n_levels, group[start], group[stop - 1] - group[start] + 1,
@@ -117,31 +123,19 @@ def sort_levels(const int64_t[::1] level, const int64_t[::1] group, int64_t n_le
             else:
                 sort_part(level, group, 0, n, n_levels, 0, n_groups, by_level, place, order)
             start = stop
+        starts[at] = n
         for k in range(n - 1, -1, -1):
-            i = order[k]
-            if group[i] != g:
-                end = worse = k + 1
-            elif level[i] != v:
-                worse = k + 1
-            g, v = group[i], level[i]
-            first[k], last[k] = worse, end
+            i, before = order[k], order[min(k + 1, n - 1)]
+            if group[i] != group[before]:
+                r = 0
+                at -= 1
+                starts[at] = k + 1
+            elif level[i] != level[before]:
+                r += 1
+            rank[k] = r
+        if n > 0:
+            at -= 1
+            starts[at] = 0
     free(by_level)
     free(place)
-
-
-def ranks(const int64_t[::1] first, const int64_t[::1] last, int64_t[::1] rank, int64_t[::1] starts):
-    """Write the level of each position counted from 0 in its group, and where groups begin; returns how many there are."""
-    cdef Py_ssize_t k, n = first.shape[0], n_groups = 0
-    cdef int64_t level = 0
-    with nogil:
-        for k in range(n - 1, -1, -1):
-            if k == n - 1 or last[k] != last[k + 1]:
-                level = 0
-            elif first[k] != first[k + 1]:
-                level += 1
-            rank[k] = level
-        for k in range(n):
-            if k == 0 or last[k] != last[k - 1]:
-                starts[n_groups] = k
-                n_groups += 1
-    return n_groups
+    return at

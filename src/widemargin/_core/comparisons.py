@@ -66,16 +66,16 @@ class Rows:
 class Levels:
     """Implicit comparisons: every pair of different level within a group, weighted by the product of weights.
 
-    Items are sorted by (group, level descending, index): the partners that item `order[k]` beats
-    are the contiguous range `order[first[k]:last[k]]`.
+    Items are sorted by (group, level descending, index): group j is `order[starts[j]:starts[j + 1]]`, and the
+    partners that item `order[k]` beats are the contiguous range `order[first[k]:last[k]]`.
     """
 
     level: IntArray  # (n,) dense codes, larger is preferred
     group: IntArray  # (n,) dense codes
     weight: Array  # (n,)
     order: IntArray  # (n,) sorted position -> item
-    first: IntArray  # (n,) by sorted position: start of the worse items of its group
-    last: IntArray  # (n,) by sorted position: end of its group
+    rank: IntArray  # (n,) by sorted position: the level counted from 0 in its group
+    starts: IntArray  # (n_groups + 1,) where each group begins, and the end
 
     @property
     def n_items(self) -> int:
@@ -83,9 +83,28 @@ class Levels:
         return self.level.size
 
     @cached_property
+    def first(self) -> IntArray:
+        """Return for each sorted position the start of the worse items of its group."""
+        ends, sizes = self._runs
+        return np.repeat(ends, sizes)
+
+    @cached_property
+    def last(self) -> IntArray:
+        """Return for each sorted position the end of its group."""
+        return np.repeat(self.starts[1:], np.diff(self.starts))
+
+    @property
+    def _runs(self) -> tuple[IntArray, IntArray]:
+        """Return the ends and the sizes of the runs of sorted items of one group and one level."""
+        new = np.flatnonzero(self.rank[1:] != self.rank[:-1]) + 1
+        bounds = np.union1d(new, self.starts)
+        return bounds[1:], np.diff(bounds)
+
+    @cached_property
     def n_pairs(self) -> int:
         """Return the number of pairs, a Python integer: it may exceed 2^31."""
-        return int(np.sum(self.last)) - int(np.sum(self.first))
+        ends, sizes = self._runs
+        return int(sizes @ (self.starts[np.searchsorted(self.starts, ends)] - ends))
 
     @cached_property
     def total_weight(self) -> float:
@@ -120,9 +139,9 @@ def from_levels(level: IntArray, group: IntArray, weight: Array) -> Levels:
     if max(n_levels, n_groups) > SPARSE * (level.size + 1):  # of a small part of the data: made dense first
         level, group = (np.unique(codes, return_inverse=True)[1] for codes in (level, group))
         return from_levels(level, group, weight)
-    order, first, last = (np.empty(level.size, np.int64) for _ in range(3))
-    _codes.sort_levels(level, group, n_levels, n_groups, order, first, last)
-    return Levels(level, group, weight, order, first, last)
+    order, rank, starts = (np.empty(n, np.int64) for n in (level.size, level.size, n_groups + 1))
+    at = _codes.sort_levels(level, group, n_levels, n_groups, order, rank, starts)
+    return Levels(level, group, weight, order, rank, starts[at:])
 
 
 def from_pairs(first: IntArray, second: IntArray, weight: Array, n_items: int) -> Rows:

@@ -10,14 +10,13 @@ the slopes of the smoothed loss lie in [0, 1], so they are a feasible dual point
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import copy
-from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, TypeAlias
+from dataclasses import dataclass, replace
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _codes, _counting
+from . import _counting
 from .comparisons import IntArray, Levels, from_levels
 from .losses import Hinge, SquaredHinge
 from .solution import Array
@@ -55,15 +54,16 @@ class GroupedPairRisk:
     levels: Levels
     loss: Loss
     h: float = 0.5  # smoothing of the hinge
-    rank: IntArray = field(init=False, repr=False)
-    starts: IntArray = field(init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        n = self.levels.n_items
-        rank, starts = np.empty(n, np.int64), np.full(n + 1, n)
-        n_groups = _codes.ranks(self.levels.first, self.levels.last, rank, starts)
-        object.__setattr__(self, "rank", rank)
-        object.__setattr__(self, "starts", starts[: n_groups + 1].copy())
+    @property
+    def rank(self) -> IntArray:
+        """Return the level of each sorted item counted from 0 in its group."""
+        return self.levels.rank
+
+    @property
+    def starts(self) -> IntArray:
+        """Return where each group begins among the sorted items."""
+        return self.levels.starts
 
     @property
     def is_exact(self) -> bool:
@@ -72,14 +72,7 @@ class GroupedPairRisk:
 
     def smoothed(self, h: float) -> GroupedPairRisk:
         """Return the same risk with another smoothing."""
-        return self._with(h=h)
-
-    def _with(self, **fields: Any) -> GroupedPairRisk:
-        """Return the same layout with other fields: `replace` would lay out all items again."""
-        other = copy(self)
-        for name, value in fields.items():
-            object.__setattr__(other, name, value)
-        return other
+        return replace(self, h=h)
 
     def value_gradient_hessp(self, u: Array) -> tuple[float, Array, Hessp]:
         """Return the smooth loss at u, its gradient, and the product with its Hessian."""
@@ -269,7 +262,7 @@ class GroupedPairRisk:
 
     def boosted(self, factor: Array) -> GroupedPairRisk:
         """Return the same pairs with the items' weights multiplied."""
-        return self._with(levels=replace(self.levels, weight=self.levels.weight * factor))
+        return replace(self, levels=replace(self.levels, weight=self.levels.weight * factor))
 
 
 class Sample(NamedTuple):
