@@ -74,7 +74,7 @@ def test_squared_hinge_equals_twin(most_levels, data):
 
 @st.composite
 def layouts(draw):
-    """An integer X of 3 columns as users bring it: float32 or float64, by rows, by columns, or part of another array."""
+    """An integer X of 3 columns as users bring it: float32 or float64, by rows, by columns, or part of another."""
     dtype = draw(st.sampled_from([np.float32, np.float64]))
     layout = draw(st.sampled_from([np.ascontiguousarray, np.asfortranarray, lambda X: np.tile(X, 2)[:, 1:4]]))
     return lambda X: layout(X.astype(dtype))
