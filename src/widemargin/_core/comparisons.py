@@ -96,8 +96,10 @@ class Levels:
     @property
     def _runs(self) -> tuple[IntArray, IntArray]:
         """Return the ends and the sizes of the runs of sorted items of one group and one level."""
-        new = np.flatnonzero(self.rank[1:] != self.rank[:-1]) + 1
-        bounds = np.union1d(new, self.starts)
+        is_bound = np.empty(self.n_items + 1, bool)
+        np.not_equal(self.rank[1:], self.rank[:-1], out=is_bound[1:-1])
+        is_bound[self.starts] = True
+        bounds = np.flatnonzero(is_bound)
         return bounds[1:], np.diff(bounds)
 
     @cached_property

@@ -213,7 +213,7 @@ class GroupedPairRisk:
         by_row = np.argsort(first, kind="stable").astype(np.int64)
         ends = np.cumsum(np.diff(self.starts)[by_row])
         cuts = np.flatnonzero(np.diff(ends // n_rows, prepend=0)) + 1
-        cuts = np.unique(np.append(cuts, ends.size))
+        cuts = np.append(cuts[cuts < ends.size], ends.size)
         begin = np.concatenate([[0], ends[cuts[:-1] - 1]])
         groups = np.split(by_row, cuts[:-1])
         return [Block(int(a), int(ends[c - 1]), g) for a, c, g in zip(begin, cuts, groups, strict=True)]

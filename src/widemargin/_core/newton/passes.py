@@ -30,6 +30,7 @@ T = TypeVar("T")
 BLOCK_BYTES = 1 << 21  # of a block: the unit of work of a thread
 PIECE_BYTES = 1 << 18  # of the rows that are multiplied twice while they are in the second-level cache
 LEAST_ROWS, BLOCKS = 512, 64  # of a block, unless it has more bytes: as many blocks as threads can share evenly
+GRAM_PARTS = 16  # sums of blocks, added up in their order
 N_PROBES, PROBE_ROWS = 3, 1024
 MOST_ROWS = 4096  # of a block: float32 sums of more rows lose digits
 SMALL_DATA = 20_000  # rows below which float64 products cost nothing that matters
@@ -165,13 +166,18 @@ class LinearPairs:
         return self._gram(lambda _, block: u[block.start : block.stop])
 
     def _gram(self, utilities: Callable[[Rows, Block], Array]) -> Array:
-        def part(block: Block) -> Array:
-            rows = self.load(block.start, block.stop)
-            X = rows.dense()
-            return np.asarray(X.T @ self.risk.laplacian_half(utilities(rows, block), X, block), dtype=float)
+        def part(blocks: list[Block]) -> Array:
+            total = np.zeros((self.n_features, self.n_features))
+            for block in blocks:
+                rows = self.load(block.start, block.stop)
+                X = rows.dense()
+                total += X.T @ self.risk.laplacian_half(utilities(rows, block), X, block)
+            return total
 
+        n_parts = max(4, min(GRAM_PARTS, self.n_items // self.n_features))  # each has a matrix of its own
+        size = -(-len(self.plan) // n_parts)
         total = np.zeros((self.n_features, self.n_features))
-        for half in self._map(part, self.plan):
+        for half in self._map(part, [self.plan[k : k + size] for k in range(0, len(self.plan), size)]):
             total += half
         return total + total.T
 
@@ -240,7 +246,7 @@ class LinearPairs:
 
     def _map(self, work: Callable[[S], T], items: list[S]) -> Iterable[T]:
         """Do the work on each block or piece, in their order whatever the number of threads."""
-        if self.pool is None or len(items) < 2 * self.pool.n_threads:
+        if self.pool is None or len(items) < 2:
             return map(work, items)
         return self.pool.map(work, items)
 
