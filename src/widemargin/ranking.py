@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ._core import comparisons
 from ._ranker import Ranker
 from ._task import Task
 
@@ -139,9 +138,8 @@ class RankingSVM(Ranker):
     def _pose(self, X, y, *, qid=None, sample_weight=None):
         self._check_parameters()
         self._check_loss(("hinge", "squared_hinge"))
-        X, codes, group, weight, kept = self._check_graded(X, y, qid, sample_weight)
-        map_ = self._make_map(X, implicit=True)
-        return Task(X, kept, map_, comparisons.from_levels(codes, group, weight))
+        X, levels, kept = self._check_graded(X, y, qid, sample_weight)
+        return Task(X, kept, self._make_map(X, implicit=True), levels)
 
     def _learn(self, task):
         solver, solution = self._solve_levels(task)
