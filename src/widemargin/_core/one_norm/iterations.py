@@ -17,7 +17,7 @@ import numpy as np
 from . import face_program, optimal_face, pair_barrier
 from .pair_barrier import State, correction
 from .problem import Bracket, Iterate, Problem
-from .system import Arcs, Direction, System
+from .system import Arcs, Direction, System, workspace
 
 JUMP_AT = 1e-8  # from 1e-5 a jump often meets the wrong face
 JUMPS = 4
@@ -170,7 +170,7 @@ class _Point:
         k, n_hubs = problem.routing.cost.size, problem.routing.A.shape[0]
         x, z = np.full(k, min(mu, 1e4)), np.full(k, max(1.0, 1e-4 * mu))
         self.iterate = Iterate(x, z, np.zeros(n_hubs), pairs)
-        self.moves = pairs.move(), pairs.move()
+        self.moves, self.room = (pairs.move(), pairs.move()), workspace(problem)
         self.careful = False
 
     def inspect(self, bracket: Bracket) -> tuple[Arcs, float]:
@@ -195,7 +195,7 @@ class _Point:
 
     def advance(self, arcs: Arcs, mu: float, gap: float) -> float:
         """Take one step and return its length."""
-        system = System(self.problem, arcs, self.iterate.pairs, careful=self.careful)
+        system = System(self.problem, arcs, self.iterate.pairs, self.room, careful=self.careful)
         d = self._corrected(system, mu)
         was_careful, self.careful = self.careful, system.careful
         share = 0.97 if gap > 0.1 else 0.995  # early steps to the very boundary cost later ones

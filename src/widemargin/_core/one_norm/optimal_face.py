@@ -14,6 +14,7 @@ ties as it has pairs, but never more equations than nodes.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -171,4 +172,10 @@ def _forest_factor(better: IntArray, worse: IntArray, n: int) -> tuple[Array, In
     L = np.zeros((nodes.size, nodes.size), order="F")
     L[place[worse[inner]], place[better[inner]]] = -1.0  # worse comes later: the lower triangle
     degree = (np.bincount(better, minlength=n) + np.bincount(worse, minlength=n))[nodes].astype(float)
-    return np.tril(cholesky(L, degree)) if nodes.size else L, nodes, base[nodes]
+    return np.tril(cholesky(partial(_raised, L, degree))) if nodes.size else L, nodes, base[nodes]
+
+
+def _raised(L: Array, degree: Array, jitter: float) -> Array:
+    out = L.copy(order="F")
+    np.fill_diagonal(out, degree * (1.0 + jitter))
+    return out
