@@ -19,7 +19,7 @@ from .pair_barrier import State, correction
 from .problem import Bracket, Iterate, Problem
 from .system import Arcs, Direction, System, workspace
 
-JUMP_AT = 1e-8  # from 1e-5 a jump often meets the wrong face
+JUMP_AT = 1e-7  # from 1e-5 a jump often meets the wrong face
 JUMPS = 4
 OUT_OF_REACH = 1e9
 HARD_FIRST = 1e4  # caps from here on rarely bind, and the hard problem needs fewer iterations
@@ -126,8 +126,8 @@ def _run(bracket: Bracket, start: Start, tol: float, max_iter: int) -> tuple[Ite
         arcs, mu = point.inspect(bracket)
         if is_out_of_reach(bracket):
             return point.iterate, n_iter
-        if bracket.gap <= min(tol, JUMP_AT):
-            jumps += 1
+        if bracket.gap <= JUMP_AT:
+            jumps += bracket.gap <= tol
             if optimal_face.jump(bracket, point.iterate) or jumps == JUMPS:
                 return point.iterate, n_iter
         n_iter += 1
