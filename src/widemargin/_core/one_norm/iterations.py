@@ -1,6 +1,6 @@
 """Structured interior point for the 1-norm machines, with an exact finish.
 
-Steps: (1) Mehrotra's predictor and corrector with up to two of Gondzio's centrality corrections, on one factored
+Steps: (1) Mehrotra's predictor and corrector with a few of Gondzio's centrality corrections, on one factored
 system per iteration; (2) at every iteration both bounds of the bracket, from the data; (3) once the gap is small, a
 jump to the optimal face, where the answer has exact zeros, and a few more iterations if that fails; (4) where
 rounding has stopped all this short of tol, a small linear program around the face.
@@ -27,7 +27,8 @@ CEILING = 1e8  # caps beyond it leave few digits for the coefficients' cost
 SHORTEST = 1e-8  # a shorter step means that the direction is rounding, and is not taken
 LONGEST = 200  # iterations from one start: what needs more needs another one
 NEAR = 1e-4  # a gap that another start would not improve
-CORRECTIONS = 2  # more save fewer iterations than they cost, from 100 to 1000 items
+CORRECTIONS = 2  # more save fewer iterations than they cost, from 100 to 1000 items;
+MANY, MORE_CORRECTIONS = 1000, 4  # from there on a factorisation costs as much as a dozen of them
 
 
 @dataclass(frozen=True)
@@ -218,7 +219,7 @@ class _Point:
         goal = mu * max((product / (mu * (x.size + pairs.size))) ** 3, 1e-6)
         aim = goal - x * z - d.x * d.z
         d = system.direction(aim, pairs.aim(goal, self.moves[0]), goal, self.moves[0])
-        for _ in range(CORRECTIONS):
+        for _ in range(CORRECTIONS if self.problem.graph.n_nodes < MANY else MORE_CORRECTIONS):
             primal, dual = min(1.0, 1.3 * d.primal + 0.1), min(1.0, 1.3 * d.dual + 0.1)
             aim = aim + correction((x + primal * d.x) * (z + dual * d.z), goal)
             flow = pairs.recentre(goal, self.moves[0], primal, dual)

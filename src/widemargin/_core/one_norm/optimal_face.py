@@ -44,16 +44,17 @@ class Face:
 
 
 def jump(bracket: Bracket, iterate: Iterate) -> bool:
-    """Offer the bracket exact points of the face that the iterate points at; say whether it is now exact."""
+    """Offer the bracket exact points of the face that the iterate points at; say whether it has one and is exact."""
     face = _classify(iterate)
     try:
         equations = _Equations(bracket.problem, face)
         _offer_multipliers(bracket, equations, iterate)
-        if not _offer_least(bracket, face, equations):
-            bracket.offer_point(np.maximum(equations.point(iterate.x), 0.0), clean=True)
+        taken = _offer_least(bracket, face, equations)
+        if not taken:
+            taken = bracket.offer_point(np.maximum(equations.point(iterate.x), 0.0), clean=True)
     except np.linalg.LinAlgError:  # the decomposition did not converge: no jump
         return False
-    return bracket.gap <= EXACT
+    return taken and bracket.gap <= EXACT
 
 
 def _offer_multipliers(bracket: Bracket, equations: _Equations, iterate: Iterate) -> None:
