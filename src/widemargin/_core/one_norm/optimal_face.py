@@ -63,9 +63,12 @@ def _offer_multipliers(bracket: Bracket, equations: _Equations, iterate: Iterate
     Multipliers near a cap of 1e8 carry errors of 1e-8, and the arcs' worth of 1 with them; giving up that share of
     the arcs' cost is cheap where caps are large, scaling all multipliers down is not.
     """
-    excess = bracket.offer_multipliers(equations.multipliers(iterate, worth=1.0))
-    if 0.0 < excess < 0.1:
-        bracket.offer_multipliers(equations.multipliers(iterate, worth=1.0 - 2.0 * excess))
+    worth = 1.0
+    for _ in range(4):
+        excess = bracket.offer_multipliers(equations.multipliers(iterate, worth=worth))
+        if not 0.0 < excess < 0.1 or bracket.gap <= EXACT:
+            return
+        worth -= 2.0 * excess
 
 
 def _offer_least(bracket: Bracket, face: Face, equations: _Equations) -> bool:
