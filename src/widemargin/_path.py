@@ -39,8 +39,7 @@ def c_path(estimator, X, y=None, Cs=20, *, qid=None, sample_weight=None, verbose
     """Fit an estimator for many values of C, for the price of a few fits.
 
     Validation, sorting, kernel matrix and layout of the data are shared; where Newton solves, it goes from small C to
-    large and starts from the last solution and its Hessian; 1-norm machines with few vectors walk from one to the next.
-    Every point is certified to the estimator's `tol`,
+    large and starts from the last solution and its Hessian. Every point is certified to the estimator's `tol`,
     as a fit of its own would be. Few comparisons, which a fit solves to rounding whatever `tol`, are on a path solved
     to `tol` as well; with a `tol` below 1e-6, and for ordinal thresholds, they are exact here too.
 

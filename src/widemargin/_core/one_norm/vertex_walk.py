@@ -75,7 +75,7 @@ class VertexWalk:
         raise LostError
 
     def iterate(self, problem: Problem) -> Iterate:
-        """Return the vertex for the last C as an interior point would show it, with every vector that is worth its cost."""
+        """Return the vertex for the last C as an interior point shows it, with every vector that is worth its cost."""
         cap = problem.cap
         assert cap is not None
         y, gain = self._prices(self.C)
