@@ -27,7 +27,7 @@ from .problem import Problem
 from .spaces import Columns, Vector
 
 FINE = 1e-5  # a smaller tol wants kernel values in float64
-MOST_STEPS = 150  # Newton steps: whoever needs more does not converge
+MOST_STEPS = 250  # Newton steps: whoever needs more does not converge
 TRIES = 4
 NEXT = 8.0  # the last smoothing times this begins the solve for another C
 WIDE = 4000  # items up to which a kernel over fewer items than differences is written as features
