@@ -35,12 +35,13 @@ SEED = 20100
 FORCING = 0.3  # share of the residual that conjugate gradients leave
 MOST_CG = 200
 SIZES = (1250, 3500)  # of the samples
-FEW_ITEMS, FEW_SHARED_ITEMS = 4000, 1500  # below, a preconditioner does not pay: for one solve, for several
+FEW_ITEMS = 4000  # below, a preconditioner does not pay
 SMOOTHING_SHARE = 0.4
 FIRST_H, SMALLEST_START_H = 0.5, 0.1
 ENOUGH, ENOUGH_SMOOTHED = 1.4, 0.6  # residuals, in gaps, that leave nothing to gain: a gap is half of one
 NEAR = 3.5  # ratio of C, or of smoothings, over which a preconditioner is kept
 FARTHEST = 2.0  # steps in log C that are extrapolated from the last one
+LINE_STEPS, LINE_GOAL = 12, 0.1  # looks along a step, and the share of its slope that may remain
 PATIENCE = 12  # steps in which rounded products must halve the gap
 
 
@@ -93,16 +94,17 @@ class KernelGoal:
         return replace(self, risk=self.risk.smoothed(h))
 
     def descend(self, at: Look, x: Array, Kx: Array) -> tuple[Array, Array]:
-        """Return (b, K b) after a step along x that lowers the objective."""
-        value = 0.5 * float(at.b @ at.s) + self.C * at.terms.value
-        slope = float(at.R @ Kx)
-        step = 1.0
-        while True:
-            b, s = at.b + step * x, at.s + step * Kx
-            new = 0.5 * float(b @ s) + self.C * self.risk.evaluate(s)[0].value
-            if new <= value + 1e-3 * step * slope + 1e-14 * abs(value) or step < 1e-6:
-                return b, s
-            step *= 0.5
+        """Return (b, K b) near the lowest point along x: only pairs are visited, the slope's sign is bracketed."""
+        across, square, slope = float(at.b @ Kx), float(x @ Kx), float(at.R @ Kx)
+        low, high, step = (0.0, slope), (np.inf, np.inf), 1.0
+        for _ in range(LINE_STEPS if slope < 0.0 else 0):
+            first = across + step * square + self.C * float(self.risk.gradient(at.s + step * Kx) @ Kx)
+            if abs(first) <= -LINE_GOAL * slope:
+                break
+            low, high = (low, (step, first)) if first > 0.0 else ((step, first), high)
+            share = np.clip(-low[1] / (high[1] - low[1]), 0.1, 0.9) if np.isfinite(high[0]) else np.inf
+            step = low[0] + (high[0] - low[0]) * float(share) if np.isfinite(share) else 2.0 * step
+        return at.b + step * x, at.s + step * Kx
 
 
 def _identity(q: Array, Kq: Array) -> tuple[Array, Array]:
@@ -164,13 +166,13 @@ class Memory:
         ahead = np.log(C / C1) / np.log(C1 / C0) if C1 != C0 else 0.0
         return b1 + (b1 - b0) * ahead if abs(ahead) <= FARTHEST else b1
 
-    def keep(self, C: float, b: Array, h: float) -> None:
-        """Remember a solution."""
-        self.trail, self.h = [*self.trail[-1:], (C, b)], h
+    def keep(self, C: float, b: Array, h: float, n_iter: int) -> None:
+        """Remember a solution; where it took many steps, many pairs move, and the next solve begins smoother."""
+        self.trail, self.h = [*self.trail[-1:], (C, b)], min(FIRST_H, h * max(1.0, 0.5 * n_iter))
 
     def condition(self, goal: KernelGoal, s: Array) -> Conditioner:
         """Return a preconditioner for the goal at utilities s."""
-        if s.size <= (FEW_SHARED_ITEMS if self.trail else FEW_ITEMS):
+        if s.size <= FEW_ITEMS:
             return _identity
         if self.frozen is None or not self.frozen.serves(goal):
             self.frozen = Frozen(Galerkin.of(goal.gram.span, goal.risk, goal.C, s), goal.C, goal.risk.h)
@@ -305,6 +307,6 @@ def newton_kernel(
     n_iter, status = ascent.run(max_iter, say)
     if gram.is_rounded:
         ascent.sharpen()
-    memory.keep(C, ascent.at.b, ascent.goal.risk.h)
+    memory.keep(C, ascent.at.b, ascent.goal.risk.h, n_iter)
     at, primal, none = ascent.at, ascent.goal.primal(ascent.at), np.zeros(0)
     return Solution(at.b, ascent.coefficients, none, primal, ascent.best_dual, max(1, n_iter), status, at.s)
