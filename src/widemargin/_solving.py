@@ -26,6 +26,7 @@ LOSSES = {
 }
 EXACT_ROWS = 5_000  # explicit rows up to this are solved to rounding, whatever tol
 EXACT_KERNEL_ROWS = 1_500  # the same with a kernel, whose Newton steps cost the cube of them
+FIRST_ROWS = 500  # rows up to which a path begins with an exact solve: it is as quick as Newton without a start
 EXPLICIT_PAIRS = 20_000  # pairs are written out up to this: the interior point is exact there, and fast enough
 EXPLICIT_PAIRS_FINE = 200_000  # the same where Newton is slow on a kernel: a fine tol, or a C that makes it steep
 EXPLICIT_PAIRS_RESCUE = 1_000_000  # the same where Newton did not reach the gap
@@ -126,7 +127,8 @@ class Solving:
     def _solve_rows(self, task, rows, part=0):
         """Solve explicit rows, the given part of the task."""
         C = self._scaled_C(float(rows.weight.sum()))
-        most = 0 if part in task.answers and self._is_on_path(task) else self._most_exact_rows(task.map_)
+        begins = part not in task.answers and rows.shape[0] <= FIRST_ROWS
+        most = 0 if self._is_on_path(task) and not begins else self._most_exact_rows(task.map_)
         plan = task.row_plans.setdefault(part, _core.rows_newton.Plan())
         return task.answer(C, self.tol, lambda: self._solve_rows_at(rows, task.map_, C, plan, most), part)
 
@@ -135,8 +137,8 @@ class Solving:
         return EXACT_KERNEL_ROWS if map_.is_gram else EXACT_ROWS
 
     def _is_on_path(self, task):
-        """Whether a solve has a neighbour to start from and need not be exact: then Newton is the quicker one."""
-        return bool(task.answers) and self.tol >= ROUNDED_TOL
+        """Whether a solve has neighbours and need not be exact: then Newton is the quicker one."""
+        return task.is_path and self.tol >= ROUNDED_TOL
 
     def _solve_rows_at(self, rows, map_, C, plan, most):
         """Solve exactly where rows are few or slacks are forbidden, else by Newton to the gap tol."""

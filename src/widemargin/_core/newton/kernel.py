@@ -33,9 +33,9 @@ Say: TypeAlias = Callable[[str], None]
 
 SEED = 20100
 FORCING = 0.3  # share of the residual that conjugate gradients leave
-MOST_CG = 200
+MOST_CG, MOST_CONDITIONED_CG = 200, 40  # a preconditioner that needs more is spoilt: its float32 values cancel at a large C
 SIZES = (1250, 3500)  # of the samples
-FEW_ITEMS = 4000  # below, a preconditioner does not pay
+FEW_ITEMS, FEW_SHARED_ITEMS = 4000, 1500  # below, a preconditioner does not pay: for one solve, for several
 SMOOTHING_SHARE = 0.4
 FIRST_H, SMALLEST_START_H = 0.5, 0.1
 ENOUGH, ENOUGH_SMOOTHED = 1.4, 0.6  # residuals, in gaps, that leave nothing to gain: a gap is half of one
@@ -114,14 +114,14 @@ def _identity(q: Array, Kq: Array) -> tuple[Array, Array]:
 Conditioner: TypeAlias = Callable[[Array, Array], tuple[Array, Array]]
 
 
-def direction(goal: KernelGoal, at: Look, condition: Conditioner, enough: float) -> tuple[Array, Array]:
-    """Solve (I + C L K) x = -R in the inner product of K; return x and K x."""
+def direction(goal: KernelGoal, at: Look, condition: Conditioner, enough: float) -> tuple[Array, Array, bool]:
+    """Solve (I + C L K) x = -R in the inner product of K; return x, K x and whether that was done."""
     r, Kr = -at.R, -at.KR
     x, Kx = np.zeros_like(r), np.zeros_like(r)
     z, Kz = condition(r, Kr)
     d, Kd, rz = z, Kz, float(r @ Kz)
     target = max(FORCING**2 * float(r @ Kr), enough)
-    for _ in range(MOST_CG):
+    for _ in range(MOST_CG if condition is _identity else MOST_CONDITIONED_CG):
         q = d + goal.C * at.hessp(Kd)
         Kq = goal.gram.product(q)
         curvature = float(d @ Kq)
@@ -131,11 +131,11 @@ def direction(goal: KernelGoal, at: Look, condition: Conditioner, enough: float)
         x, Kx = x + step * d, Kx + step * Kd
         r, Kr = r - step * q, Kr - step * Kq
         if not float(r @ Kr) > target:
-            break
+            return x, Kx, True
         z, Kz = condition(r, Kr)
         rz, before = float(r @ Kz), rz
         d, Kd = z + (rz / before) * d, Kz + (rz / before) * Kd
-    return x, Kx
+    return x, Kx, False
 
 
 class Frozen(NamedTuple):
@@ -157,6 +157,7 @@ class Memory:
     trail: list[tuple[float, Array]] = field(default_factory=list)
     frozen: Frozen | None = None
     h: float = SMALLEST_START_H
+    is_broken: bool = False  # whether preconditioning failed
 
     def begin(self, C: float, start: Array) -> Array:
         """Return the line through the last two solutions, in log C, where start is the last one; else start."""
@@ -172,7 +173,7 @@ class Memory:
 
     def condition(self, goal: KernelGoal, s: Array) -> Conditioner:
         """Return a preconditioner for the goal at utilities s."""
-        if s.size <= FEW_ITEMS:
+        if self.is_broken or s.size <= (FEW_SHARED_ITEMS if self.trail else FEW_ITEMS):
             return _identity
         if self.frozen is None or not self.frozen.serves(goal):
             self.frozen = Frozen(Galerkin.of(goal.gram.span, goal.risk, goal.C, s), goal.C, goal.risk.h)
@@ -274,7 +275,10 @@ class Ascent:
         goal, at = self.goal, self.at
         condition = _identity if self.memory is None else self.memory.condition(goal, at.s)
         enough = (ENOUGH if goal.risk.is_exact else ENOUGH_SMOOTHED) * self.tol * primal
-        x, Kx = direction(goal, at, condition, enough)
+        x, Kx, is_done = direction(goal, at, condition, enough)
+        if not is_done and self.memory is not None and condition is not _identity:
+            self.memory.is_broken = True
+            x, Kx, _ = direction(goal, at, _identity, enough)
         b, s = goal.descend(at, x, Kx)
         self.at = goal.start(b) if goal.exact and goal.gram.is_rounded else goal.look(b, s)
 
@@ -309,4 +313,5 @@ def newton_kernel(
         ascent.sharpen()
     memory.keep(C, ascent.at.b, ascent.goal.risk.h, n_iter)
     at, primal, none = ascent.at, ascent.goal.primal(ascent.at), np.zeros(0)
-    return Solution(at.b, ascent.coefficients, none, primal, ascent.best_dual, max(1, n_iter), status, at.s)
+    norm = max(0.0, float(at.b @ at.s))
+    return Solution(at.b, ascent.coefficients, none, primal, ascent.best_dual, max(1, n_iter), status, at.s, norm)
