@@ -26,7 +26,7 @@ LOSSES = {
 }
 EXACT_ROWS = 5_000  # explicit rows up to this are solved to rounding, whatever tol
 EXACT_KERNEL_ROWS = 1_500  # the same with a kernel, whose Newton steps cost the cube of them
-FIRST_ROWS = 500  # rows up to which a path begins with an exact solve: it is as quick as Newton without a start
+FIRST_ROWS = 200  # rows up to which a path begins with an exact solve: it is as quick as Newton without a start
 EXPLICIT_PAIRS = 20_000  # pairs are written out up to this: the interior point is exact there, and fast enough
 EXPLICIT_PAIRS_FINE = 200_000  # the same where Newton is slow on a kernel: a fine tol, or a C that makes it steep
 EXPLICIT_PAIRS_RESCUE = 1_000_000  # the same where Newton did not reach the gap
@@ -181,7 +181,7 @@ class Solving:
         """Solve pairs written out, or implicit ones; those are written out after all where Newton failed."""
         map_ = task.map_
         if is_explicit:
-            return self._interior_point(task.rows, map_, C)
+            return self._from_nearby(task, C) or self._interior_point(task.rows, map_, C)
         name, solution = self._newton(task, C)
         is_whole = not map_.is_gram or BYTES_WHOLE * map_.n_items**2 <= most_memory(self.memory_limit)
         if map_.is_rounded and solution.status is Status.STALLED and is_whole:
@@ -192,6 +192,17 @@ class Solving:
             return name, solution
         rescue = self._interior_point(task.rows, task.map_, C)
         return min((name, solution), rescue, key=lambda found: found[1].gap)
+
+    def _from_nearby(self, task, C):
+        """Return the exact solution by way of Newton's, on a path; None elsewhere, and where that fails."""
+        if not (task.is_path and task.answers) or np.isinf(C):
+            return None
+        if task.map_.is_gram:
+            self._check_gram_memory(task.map_.n_items, BYTES_WHOLE)
+        _, solution = self._newton(task, C)
+        u = task.map_.forward_exact(solution.weights)
+        found = _core.interior_point.from_nearby(task.rows, task.map_, C, LOSSES[self.loss], u, self.max_iter)
+        return found and ("interior_point", found)
 
     def _interior_point(self, rows, map_, C):
         if map_.is_gram:

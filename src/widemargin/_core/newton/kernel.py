@@ -33,6 +33,7 @@ Say: TypeAlias = Callable[[str], None]
 
 SEED = 20100
 FORCING = 0.3  # share of the residual that conjugate gradients leave
+EASY_CG = 4  # steps of conjugate gradients up to which items in between need no preconditioner
 MOST_CG, MOST_CONDITIONED_CG = 200, 40  # a preconditioner that needs more is spoilt: its float32 values cancel at a large C
 SIZES = (1250, 3500)  # of the samples
 FEW_ITEMS, FEW_SHARED_ITEMS = 4000, 1500  # below, a preconditioner does not pay: for one solve, for several
@@ -114,14 +115,14 @@ def _identity(q: Array, Kq: Array) -> tuple[Array, Array]:
 Conditioner: TypeAlias = Callable[[Array, Array], tuple[Array, Array]]
 
 
-def direction(goal: KernelGoal, at: Look, condition: Conditioner, enough: float) -> tuple[Array, Array, bool]:
-    """Solve (I + C L K) x = -R in the inner product of K; return x, K x and whether that was done."""
+def direction(goal: KernelGoal, at: Look, condition: Conditioner, enough: float) -> tuple[Array, Array, int]:
+    """Solve (I + C L K) x = -R in the inner product of K; return x, K x and the number of steps, 0 if too few."""
     r, Kr = -at.R, -at.KR
     x, Kx = np.zeros_like(r), np.zeros_like(r)
     z, Kz = condition(r, Kr)
     d, Kd, rz = z, Kz, float(r @ Kz)
     target = max(FORCING**2 * float(r @ Kr), enough)
-    for _ in range(MOST_CG if condition is _identity else MOST_CONDITIONED_CG):
+    for k in range(1, 1 + (MOST_CG if condition is _identity else MOST_CONDITIONED_CG)):
         q = d + goal.C * at.hessp(Kd)
         Kq = goal.gram.product(q)
         curvature = float(d @ Kq)
@@ -131,11 +132,11 @@ def direction(goal: KernelGoal, at: Look, condition: Conditioner, enough: float)
         x, Kx = x + step * d, Kx + step * Kd
         r, Kr = r - step * q, Kr - step * Kq
         if not float(r @ Kr) > target:
-            return x, Kx, True
+            return x, Kx, k
         z, Kz = condition(r, Kr)
         rz, before = float(r @ Kz), rz
         d, Kd = z + (rz / before) * d, Kz + (rz / before) * Kd
-    return x, Kx, False
+    return x, Kx, 0
 
 
 class Frozen(NamedTuple):
@@ -157,6 +158,7 @@ class Memory:
     trail: list[tuple[float, Array]] = field(default_factory=list)
     frozen: Frozen | None = None
     h: float = SMALLEST_START_H
+    is_hard: bool = False  # whether directions took many steps
     is_broken: bool = False  # whether preconditioning failed
 
     def begin(self, C: float, start: Array) -> Array:
@@ -173,7 +175,8 @@ class Memory:
 
     def condition(self, goal: KernelGoal, s: Array) -> Conditioner:
         """Return a preconditioner for the goal at utilities s."""
-        if self.is_broken or s.size <= (FEW_SHARED_ITEMS if self.trail else FEW_ITEMS):
+        pays = s.size > FEW_ITEMS or (bool(self.trail) and s.size > FEW_SHARED_ITEMS and self.is_hard)
+        if self.is_broken or not pays:
             return _identity
         if self.frozen is None or not self.frozen.serves(goal):
             self.frozen = Frozen(Galerkin.of(goal.gram.span, goal.risk, goal.C, s), goal.C, goal.risk.h)
@@ -275,10 +278,12 @@ class Ascent:
         goal, at = self.goal, self.at
         condition = _identity if self.memory is None else self.memory.condition(goal, at.s)
         enough = (ENOUGH if goal.risk.is_exact else ENOUGH_SMOOTHED) * self.tol * primal
-        x, Kx, is_done = direction(goal, at, condition, enough)
-        if not is_done and self.memory is not None and condition is not _identity:
-            self.memory.is_broken = True
-            x, Kx, _ = direction(goal, at, _identity, enough)
+        x, Kx, n_steps = direction(goal, at, condition, enough)
+        if self.memory is not None:
+            self.memory.is_hard |= not 0 < n_steps <= EASY_CG
+            if n_steps == 0 and condition is not _identity:
+                self.memory.is_broken = True
+                x, Kx, _ = direction(goal, at, _identity, enough)
         b, s = goal.descend(at, x, Kx)
         self.at = goal.start(b) if goal.exact and goal.gram.is_rounded else goal.look(b, s)
 
