@@ -47,20 +47,24 @@ def measure(name, *, quick=False):
     """Measure one case; raises where path and fits differ by more than both certify."""
     case = CASES[name](quick)
     Cs = case.Cs[::5] if quick else case.Cs
-    fits = [_timed(lambda C=C: clone(case.estimator).set_params(C=C).fit(case.X, case.y, **case.more), 1) for C in Cs]
-    middle = Cs[len(Cs) // 2]
-    lone = _timed(lambda: clone(case.estimator).set_params(C=middle).fit(case.X, case.y, **case.more), 1 if quick else 3)
-    cpu, path = _timed(lambda: c_path(case.estimator, case.X, case.y, Cs, **case.more), 1 if quick else 3)
+    repeat = 1 if quick else 3
+
+    def fit(C):
+        return clone(case.estimator).set_params(C=C).fit(case.X, case.y, **case.more)
+
+    fits = [_timed(lambda C=C: fit(C), 1) for C in Cs]
+    middle, _ = _timed(lambda: fit(Cs[len(Cs) // 2]), repeat)
+    cpu, path = _timed(lambda: c_path(case.estimator, case.X, case.y, Cs, **case.more), repeat)
     apart = 0.0
-    for (_, fit), model in zip(fits, path.estimators, strict=True):
-        one, other = case.objective(fit), case.objective(model)
-        for found, true in ((fit, one), (model, other)):
+    for (_, alone), model in zip(fits, path.estimators, strict=True):
+        one, other = case.objective(alone), case.objective(model)
+        for found, true in ((alone, one), (model, other)):
             if abs(found.objective_ - true) > 1e-6 * abs(true):
-                raise RefereeError(f"{name}, C={fit.C:.3g}: objective_ = {found.objective_!r}, but it is {true!r}")
-        if abs(one - other) > max(fit.duality_gap_, model.duality_gap_) * max(one, other) * (1 + 1e-6) + 1e-9 * one:
-            raise RefereeError(f"{name}, C={fit.C:.3g}: {one!r} alone, {other!r} on the path")
+                raise RefereeError(f"{name}, C={model.C:.3g}: objective_ = {found.objective_!r}, but it is {true!r}")
+        if abs(one - other) > max(alone.duality_gap_, model.duality_gap_) * max(one, other) + 1e-9 * one:
+            raise RefereeError(f"{name}, C={model.C:.3g}: {one!r} alone, {other!r} on the path")
         apart = max(apart, abs(one - other) / one)
-    return Result(name, lone[0], float(np.mean([t for t, _ in fits])), cpu, apart, float(path.gaps.max()))
+    return Result(name, middle, float(np.mean([t for t, _ in fits])), cpu, apart, float(path.gaps.max()))
 
 
 def _timed(work, repeat):

@@ -31,6 +31,7 @@ EXPLICIT_PAIRS = 20_000  # pairs are written out up to this: the interior point 
 EXPLICIT_PAIRS_FINE = 200_000  # the same where Newton is slow on a kernel: a fine tol, or a C that makes it steep
 EXPLICIT_PAIRS_RESCUE = 1_000_000  # the same where Newton did not reach the gap
 FINE, STEEP = 1e-7, 100.0
+SAME = 1e-10  # gap up to which an exact answer is kept for another C
 ROUNDED_ITEMS = 1500  # items above which Newton works on float32 kernel values (its certificates never do)
 ROUNDED_TOL = 1e-6  # gap down to which those lead
 ROUNDED_VALUES = (1e-20, 1e30)  # largest kernel values that are safe in float32
@@ -171,11 +172,10 @@ class Solving:
         C = self._scaled_C(levels.total_weight)
         hard_kernel = map_.is_gram and (self.tol < FINE or C * np.mean(map_.diag()) > STEEP)
         limit = max(exact_pairs, EXPLICIT_PAIRS_FINE) if hard_kernel else exact_pairs
-        follows = exact_pairs <= EXPLICIT_PAIRS and self._is_on_path(
-            task
-        )  # more are asked for where rules need exactness
-        is_explicit = np.isinf(C) or (levels.n_pairs <= limit and not follows)
-        return task.answer(C, self.tol, lambda: self._solve_pairs(task, C, is_explicit=is_explicit))
+        is_needed = exact_pairs > EXPLICIT_PAIRS  # more are asked for where rules need exactness
+        is_explicit = np.isinf(C) or (levels.n_pairs <= limit and (is_needed or not self._is_on_path(task)))
+        tol = min(self.tol, SAME) if is_explicit and is_needed else self.tol
+        return task.answer(C, tol, lambda: self._solve_pairs(task, C, is_explicit=is_explicit))
 
     def _solve_pairs(self, task, C, *, is_explicit):
         """Solve pairs written out, or implicit ones; those are written out after all where Newton failed."""
