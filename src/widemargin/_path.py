@@ -41,7 +41,8 @@ def c_path(estimator, X, y=None, Cs=20, *, qid=None, sample_weight=None, verbose
     Validation, sorting, kernel matrix and layout of the data are shared; where Newton solves, it goes from small C to
     large and starts from the last solution and its Hessian. Every point is certified to the estimator's `tol`,
     as a fit of its own would be. Few comparisons, which a fit solves to rounding whatever `tol`, are on a path solved
-    to `tol` as well; with a `tol` below 1e-6, and for ordinal thresholds, they are exact here too.
+    to `tol` as well; with a `tol` below 1e-6, and for ordinal thresholds, they are exact here too, by way of Newton's
+    solution.
 
     Parameters
     ----------
