@@ -27,7 +27,7 @@ ALLOWED = {name: SHARED | {"_core"} for name in ESTIMATORS} | {
     "_estimator": {"_core", "_queries", "_solving", "exceptions"},
     "_solving": {"_core", "_memory"},
     "_ranker": {"_core", "_estimator", "_queries", "exceptions", "metrics"},
-    "_queries": set(),
+    "_queries": {"_core"},
     "_lazy": set(),
     "_memory": set(),
     "_task": set(),

@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 from joblib import effective_n_jobs
 from scipy import sparse
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from . import _core
 from ._core import kernels, maps
@@ -37,6 +38,12 @@ ROUNDED_TOL = 1e-6  # gap down to which those lead
 ROUNDED_VALUES = (1e-20, 1e30)  # largest kernel values that are safe in float32
 GRAM_ITEMS = 5000  # items up to which a linear model with more features than that goes through its Gram matrix
 INDEFINITE = -1e-8  # smallest eigenvalue, as a share of the largest, that a kernel matrix may have
+
+
+@cache
+def _libraries():
+    """Return the handle on BLAS, which takes milliseconds to find."""
+    return ThreadpoolController()
 
 
 class Solving:
@@ -218,12 +225,20 @@ class Solving:
         risk, map_, plan = task.plan
         how = {"tol": self.tol, "max_iter": self.max_iter, "verbose": bool(self.verbose)}
         n_threads = effective_n_jobs(self.n_jobs)
-        alone = threadpool_limits(limits=1, user_api="blas") if n_threads > 1 else nullcontext()
+        alone = _libraries().limit(limits=1, user_api="blas") if n_threads > 1 else nullcontext()
         with alone:  # threads take blocks: BLAS must not bring its own
-            solution = _core.newton.newton(risk, map_, C, start=task.start, plan=plan, **how)
+            start = self._last_weights(task, map_) if task.start is None else task.start
+            solution = _core.newton.newton(risk, map_, C, start=start, plan=plan, **how)
         task.start = solution.weights
         by_items = map_ is not task.map_
         return "newton", replace(solution, weights=task.map_.adjoint_exact(task.start)) if by_items else solution
+
+    def _last_weights(self, task, map_):
+        """Return the weights of the last fit where `warm_start` asks for them and they fit these features."""
+        asks = self._is_linear and getattr(self, "warm_start", False)
+        last = getattr(self, "coef_", None) if asks and map_ is task.map_ else None
+        fits = last is not None and last.shape == (map_.n_features,) and np.all(np.isfinite(last))
+        return last if fits else None
 
     def _plan(self, task, map_):
         """Return the risk, the map that Newton sees (coefficients of items for wide X) and the layout of the data."""

@@ -7,7 +7,6 @@ import warnings
 import numpy as np
 
 from . import _core
-from ._core import comparisons
 from ._core.maps import landmarks
 from ._estimator import check_choice
 from ._ranker import Ranker
@@ -132,8 +131,8 @@ class RankingVectorMachine(Ranker):
         if not isinstance(self.positive, (bool, np.bool_)):
             raise TypeError(f"positive={self.positive!r} is a {type(self.positive).__name__}; expected True or False.")
         self._warn_on_cone()
-        X, codes, group, weight, kept = self._check_graded(X, y, qid, sample_weight)
-        return Task(X, kept, self._candidates(X), comparisons.from_levels(codes, group, weight))
+        X, levels, kept = self._check_graded(X, y, qid, sample_weight)
+        return Task(X, kept, self._candidates(X), levels)
 
     def _learn(self, task):
         solution = self._solve_levels_one_norm(task.map_, task.comparisons, task.kept)

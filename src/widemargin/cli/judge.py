@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.metrics import accuracy_score, r2_score
 
 from .. import metrics
+from . import show
 from .kinds import Kind
 from .tables import DataError
 
@@ -60,6 +61,15 @@ def evaluate(functions, y, predicted, qid, *, n_bootstrap, progress, level=0.95,
         for name in functions
         for low, high in [_percentiles(samples[name], tail)]
     }
+
+
+def text(found):
+    """Return metrics and intervals as a table."""
+    rows = [("metric", "value", "95 % interval")]
+    for name, at in found.items():
+        interval = "" if np.isnan(at["lower"]) else f"{at['lower']:.4f} to {at['upper']:.4f}"
+        rows.append((name, f"{at['value']:.4f}", interval))
+    return show.table(rows, right=(1,))
 
 
 def per_query(functions, y, predicted, qid, progress):

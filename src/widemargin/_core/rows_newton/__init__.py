@@ -26,7 +26,7 @@ from .problem import Problem
 from .spaces import Columns, Vector
 
 FINE = 1e-5  # a smaller tol wants kernel values in float64
-MOST_STEPS = 150  # Newton steps: whoever needs more does not converge
+MOST_STEPS = 250  # Newton steps: whoever needs more does not converge
 TRIES = 4
 NEXT, NEXT_RANGE = 0.5, (1.0, 16.0)  # the last smoothing times this and its steps begins the solve for another C
 FARTHEST = 2.0  # steps in log C that are extrapolated from the last one
