@@ -28,6 +28,9 @@ from widemargin import (
     RankingVectorMachine,
     TopRankSVM,
 )
+from widemargin._core import comparisons, maps
+from widemargin._core.interior_point import from_nearby, interior_point, iterations
+from widemargin._core.losses import HINGE
 from widemargin.datasets import make_graded_queries
 from widemargin.metrics import ndcg_score, ndcg_scorer
 from widemargin.model_selection import PairKFold, QueryKFold, c_path, qid_from_group_sizes
@@ -108,6 +111,45 @@ def test_an_answer_carried_to_a_larger_c_keeps_true_bounds(name):
     assert np.all(path.gaps <= 0.05)
     assert_array_equal(path.estimators[1].utility(sample.X), path.estimators[0].utility(sample.X))  # it was kept
     assert path.objectives[1] > path.objectives[0]
+
+
+@pytest.mark.parametrize("how", [{}, {"kernel": "rbf", "gamma": 0.5}, {"kernel": "poly", "degree": 2}])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_ordinal_paths_have_the_thresholds_of_fits(how, loss, monkeypatch):
+    """Which pairs sit on the margin is exact along a path, though no point but the first meets all pairs."""
+    sample = generators.ordered_labels(11, n=150)
+    Cs = np.geomspace(1e-3, 10.0, 8)
+    alone = [OrdinalSVM(C, loss=loss, **how).fit(sample.X, sample.y) for C in Cs]
+    sizes = []
+    whole = iterations.scaled_problem
+    monkeypatch.setattr(iterations, "scaled_problem", lambda rows, *a: sizes.append(rows.shape[0]) or whole(rows, *a))
+    path = c_path(OrdinalSVM(loss=loss, **how), sample.X, sample.y, Cs)
+    assert sizes.count(max(sizes)) < len(Cs) / 2  # the way round all pairs is taken
+    for model, own in zip(path.estimators, alone, strict=True):
+        assert_allclose(model.thresholds_, own.thresholds_, atol=1e-6)
+        assert_allclose(model.utility(sample.X), own.utility(sample.X), atol=1e-6)
+        assert model.duality_gap_ <= 1e-9
+
+
+def test_an_exact_solution_from_far_away_is_the_exact_solution_or_none():
+    """Whatever utilities are guessed, what comes back is the interior point's optimum, with a true bound."""
+    sample = generators.ordered_labels(12, n=80)
+    codes = np.unique(sample.y, return_inverse=True)[1]
+    rows = comparisons.from_levels(codes, np.zeros_like(codes), np.ones(codes.size)).rows()
+    map_, found = maps.LinearMap(sample.X), 0
+    best = interior_point(rows, map_, 0.1, HINGE, tol=1e-9, max_iter=200)
+    exact = map_.forward_exact(best.weights)
+    for size in (0.0, 0.1, 1.0, 10.0):
+        u = exact + size * np.random.default_rng(0).normal(size=exact.size)
+        near = from_nearby(rows, map_, 0.1, HINGE, u, 200)
+        if near is not None:
+            found += 1
+            assert_allclose(near.weights, best.weights, atol=1e-8)
+            assert near.objective == pytest.approx(best.objective, rel=1e-10)
+            assert near.dual <= best.objective * (1 + 1e-12)
+            v = map_.adjoint_exact(near.coefficients)
+            assert_allclose(v, near.weights, atol=1e-7)
+    assert found >= 2
 
 
 def test_hard_margins_are_the_end_of_a_path():

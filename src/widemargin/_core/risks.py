@@ -97,6 +97,10 @@ class GroupedPairRisk:
 
         return terms, g, hessp
 
+    def gradient(self, u: Array) -> Array:
+        """Return the gradient at u."""
+        return self.evaluate_block(u, Block(0, u.size, np.arange(self.starts.size - 1)))[1]
+
     def evaluate_block(self, u: Array, block: Block, out: Array | None = None) -> tuple[Terms, Array]:
         """Return the sums over the groups of a block and the gradient in its utilities, written to `out` if given."""
         edges, shares = self._edges()
