@@ -22,7 +22,7 @@ class Map(Protocol):
     def columns(self) -> Any | None:
         """Return X with u = X w, or None where weights belong to items."""
 
-    def quick_gram(self) -> Gram:
+    def quick_gram(self, *, is_shared: bool = False) -> Gram:
         """Return the Gram matrix of the items for many products; asked for only where there are no columns."""
 
 
@@ -66,11 +66,11 @@ class Plan:
     memory: Memory = field(default_factory=Memory)
 
     @classmethod
-    def of(cls, risk: GroupedPairRisk, map_: Map, n_threads: int = 1) -> Plan:
-        """Lay out the data."""
+    def of(cls, risk: GroupedPairRisk, map_: Map, n_threads: int = 1, *, is_shared: bool = False) -> Plan:
+        """Lay out the data, for one solve or for several."""
         columns = map_.columns()
         if columns is None:
-            return cls(None, map_.quick_gram())
+            return cls(None, map_.quick_gram(is_shared=is_shared))
         return cls(LinearPairs.of(columns, risk, pool=Pool(n_threads) if n_threads > 1 else None))
 
     def draw(self, data: LinearPairs, n_items: int, seed: int) -> Draw:
