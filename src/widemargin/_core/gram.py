@@ -24,7 +24,8 @@ SPAN_SHARE, LEAST_SPAN, LARGEST_SPAN = 0.08, 400, 1200  # items of the span; too
 SPAN_SEED = 20101
 KEPT_ITEMS = 4000  # items up to which float64 values asked for twice are kept: 64 MB
 PIVOTED_ITEMS = 1500  # items up to which all are searched for a span
-RIDGE, LEFT_OUT = 1e-4, 1e-5  # of the mean of the diagonal: added to float32 values, and left of an item by a span
+LEFT_OUT = 1e-4  # of the mean of the diagonal, that a span may leave of an item
+RIDGE, LEFT_OUT_DRAWN = 1e-4, 1e-5  # added to float32 values, and left of the items that were drawn
 
 
 @dataclass(frozen=True)
@@ -46,13 +47,13 @@ class Span:
         n = int(np.clip(SPAN_SHARE * gram.n_items, LEAST_SPAN, LARGEST_SPAN))
         items = np.random.default_rng(SPAN_SEED).permutation(gram.n_items)[:n].astype(np.int64)
         columns = gram.columns(items)
-        pivots, inverse = _independent(columns[items].astype(float), RIDGE)
-        return cls(items[pivots], columns[:, pivots], inverse)
+        pivots, inverse = _independent(columns[items].astype(float), LEFT_OUT_DRAWN, RIDGE)
+        return cls(items[pivots], columns.take(pivots, axis=1), inverse)
 
     @classmethod
     def best(cls, K: Array) -> Span:
         """Choose among all items."""
-        items, inverse = _independent(K)
+        items, inverse = _independent(K, LEFT_OUT)
         return cls(items, K[:, items], inverse)
 
     @cached_property
@@ -202,12 +203,11 @@ class HalfGram:
         return Span.drawn(self)
 
 
-def _independent(K: Array, ridge: float = 0.0) -> tuple[IntArray, Array]:
-    """Return items that span the others but for next to nothing, and U^-1 with K + ridge = U'U there."""
+def _independent(K: Array, left_out: float, ridge: float = 0.0) -> tuple[IntArray, Array]:
+    """Return items that leave no more than a share of any other, and U^-1 with K + ridge = U'U there."""
     scale = np.trace(K) / len(K)
-    factor, pivots, rank, _ = linalg.lapack.dpstrf(
-        K + ridge * scale * np.eye(len(K)), tol=(ridge + LEFT_OUT) * scale, overwrite_a=True
-    )
+    K = K + ridge * scale * np.eye(len(K))
+    factor, pivots, rank, _ = linalg.lapack.dpstrf(K, tol=(ridge + left_out) * scale, overwrite_a=True)
     return pivots[:rank].astype(np.int64) - 1, linalg.lapack.dtrtri(np.triu(factor[:rank, :rank]))[0]
 
 
