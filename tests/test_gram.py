@@ -131,7 +131,7 @@ def test_a_steady_preconditioner_stands_a_large_C():
 
 
 def test_a_span_leaves_out_what_depends_on_it():
-    """A polynomial of degree 2 in two variables: six items span all, but for float32; of RBF next to nothing is left."""
+    """A polynomial of degree 2 in two variables: six items span all but for float32; RBF leaves next to nothing."""
     X = curve(700)[0][:, :2]
     poly = Polynomial(2, 1.0, 1.0)
     assert Span.best(poly(X, X)).size == 6
