@@ -299,6 +299,26 @@ def test_a_path_of_C_shares_matrix_solutions_and_preconditioner(loss, products):
         assert sum(products) < 0.5 * alone
 
 
+@pytest.mark.parametrize("loss", LOSSES)
+def test_few_items_are_preconditioned_along_a_path(loss, monkeypatch):
+    """A large C: the certificates of solves of their own, in a fifth of their products."""
+    X, y = curve(400)
+    risk, map_, Cs = risk_of(y, loss), KernelMap(rbf_kernel(X, gamma=GAMMA)), np.logspace(0, 2, 6)
+    seen, product = [], WholeGram.product
+    monkeypatch.setattr(WholeGram, "product", lambda self, v: seen.append(None) or product(self, v))
+    cold = [newton(risk, map_, C, tol=1e-4) for C in Cs]
+    alone = len(seen)
+    seen.clear()
+    plan, start = Plan.of(risk, map_), None
+    for C, own in zip(Cs, cold, strict=True):
+        solution = newton(risk, map_, C, tol=1e-4, start=start, plan=plan)
+        start = solution.weights
+        assert solution.status is Status.CONVERGED
+        assert solution.dual <= own.objective * (1 + 1e-12)
+        assert own.dual <= solution.objective * (1 + 1e-12)
+    assert len(seen) < 0.2 * alone
+
+
 def test_a_start_of_another_problem_is_only_a_start():
     """Zeros, or another solution than the plan's last: the same optimum."""
     X, y = curve(1600)

@@ -322,6 +322,7 @@ def newton_kernel(
     b, s, h = np.zeros(n), None, FIRST_H
     if start is not None:
         (b, s), h = memory.begin(C, start), memory.h
+        s = s if gram.is_rounded else None  # computed anew at the end of each solve there; cheap to compute here
     for size in SIZES if start is None else ():
         if 2 * size > n:
             break
