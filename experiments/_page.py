@@ -17,20 +17,27 @@ INTRODUCTION = """\
 # The papers, run again
 
 `make reproduce` runs everything on this page and writes it; `python -m experiments NAME` runs one part,
-`--quick` a small version of it in seconds, `--list` names them all. Seeds are fixed.
+`--quick` a small version of it in seconds, `--list` names them all. Seeds are fixed; `--seed N` makes an independent
+run of the same recipes.
 
 Each claim of a paper is put in our words and broken into checks that the program decides: a claim **held** if all
 its checks hold, **held in part** if some do, **did not hold** if none does. Intervals are 95 % (Student's t) over
-independent repetitions, differences are paired, "s.e." is the standard error. Times are processor time of the run
-whose results are shown, one thread.
+independent repetitions, differences are paired, "s.e." is the standard error. All checks were fixed before this run,
+whose seeds no earlier run had. Where an earlier run, with other seeds, led to a check as it stands, a note says so.
+
+Times are those of this run: on the clock and, after the stroke, of the processor. Cases are shared by two processes of
+one thread each, but for those whose training times are reported in Fig. 8 and Table 2 of Yu & Kim, which run alone.
+The machine has two cores and had other work as well: on an idle one the clock shows less, at best half of the
+processor time.
 """
 
 
 def page(folder=RESULTS, at=PAGE):
     """Return the text of the page for the results in a folder, as read from the file `at`."""
     records = {path.parent.name: json.loads(path.read_text("utf-8")) for path in sorted(folder.glob("*/report.json"))}
-    minutes = sum(record["cpu_seconds"] for record in records.values()) / 60
-    parts = [INTRODUCTION, *overview(records), "", f"In all {minutes:.0f} minutes.", *absent(records)]
+    wall, cpu = (sum(record[key] for record in records.values()) / 60 for key in ("seconds", "cpu_seconds"))
+    total = f"In all {wall:.0f} minutes on the clock, {cpu:.0f} of processor time."
+    parts = [INTRODUCTION, *overview(records), "", total, *absent(records)]
     for name, record in records.items():
         parts += ["", *section(name, record, folder / name, Path(os.path.relpath(folder / name, at.parent)))]
     return "\n".join(parts) + "\n"
@@ -43,11 +50,12 @@ def overview(records):
     for name, record in records.items():
         for claim in record["claims"]:
             cells = [record["paper"], claim["item"], f"**{claim['verdict']}**", str(claim["repetitions"])]
-            yield (
-                "| "
-                + " | ".join([*cells, f"[{name}](#{anchor(record['title'])})", f"{record['cpu_seconds']:.0f} s"])
-                + " |"
-            )
+            yield "| " + " | ".join([*cells, f"[{name}](#{anchor(record['title'])})", spent(record)]) + " |"
+
+
+def spent(record):
+    """Return the time on the clock, and that of the processor."""
+    return f"{record['seconds']:.0f} s / {record['cpu_seconds']:.0f} s"
 
 
 def absent(records):
@@ -65,7 +73,7 @@ def anchor(title):
 def section(name, record, folder, link):
     """Yield the lines of one experiment, whose files lie in the folder and are linked from the page."""
     yield f"## {record['title']}"
-    yield f"\n*{record['paper']}.* `python -m experiments {name}`, {record['cpu_seconds']:.0f} s.\n"
+    yield f"\n*{record['paper']}.* `python -m experiments {name}`, {spent(record)}.\n"
     yield recipe(name)
     for claim in record["claims"]:
         yield from claim_lines(claim)
@@ -107,7 +115,9 @@ def table_lines(path, link, caption):
 
 
 def cell(value):
-    """Return a value as the page shows it: three digits are enough to read."""
+    """Return a value as the page shows it: three digits are enough to read, and what is missing is a dash."""
+    if pd.isna(value):
+        return "–"
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 

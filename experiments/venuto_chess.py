@@ -47,11 +47,12 @@ MODELS = [
 ]
 
 
-def run(quick, track):
+def run(quick, each):
     """Return the report."""
     data, years = games(), (6, 7) if quick else range(1, 8)
     models = [model for model in MODELS if model[0] == "linear"] if quick else MODELS
-    return report(pd.DataFrame([one_year(data, year, models, quick) for year in track(years, "years")]), models)
+    cases = [(data, year, models, quick) for year in years]
+    return report(pd.DataFrame(each(one_year, cases, "years")), models)
 
 
 def report(frame, models):

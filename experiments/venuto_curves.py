@@ -10,6 +10,8 @@ the paper (ratings sorted by score, then by id, and neighbours paired), and with
 ids follow popularity and tell of the label. Always predicting a tie has error 1/2 at rho = 1/2.
 """
 
+from itertools import chain
+
 import pandas as pd
 
 from ._report import Picture, Report, Table
@@ -18,18 +20,19 @@ from ._style import curve, panels
 from ._venuto import GRID, LABELS, QUICK_GRID, TITLES, judge
 from ._venuto_claims import area_claim, error_claim, leak_claim
 
-SIZES, SHARES, FIXED = (50, 100, 200, 400), (0.1, 0.5, 0.9), 400  # Fig. 4's n, Fig. 5's rho and n
+SIZES, SHARES, FIXED = (50, 100, 200, 400, 800), (0.1, 0.3, 0.5, 0.7, 0.9), 400  # Fig. 4's n, Fig. 5's rho and n
 REPETITIONS = 6
 
 
-def run(quick, track):
+def run(quick, each):
     """Return the report."""
     sizes, shares, n, repetitions, grid = SIZES, SHARES, FIXED, REPETITIONS, GRID
     if quick:
         sizes, shares, n, repetitions, grid = (30, 60), (0.2, 0.5), 60, 2, QUICK_GRID
-    points = sorted({(size, 0.5) for size in sizes} | {(n, share) for share in shares})
-    work = [(task, *point, seed) for task in TITLES for seed in range(repetitions) for point in points]
-    return report(pd.DataFrame([row for task in track(work, "draws") for row in judge(*task, grid)]), n)
+    points = {(size, 0.5) for size in sizes} | {(n, share) for share in shares}
+    largest_first = sorted(points, reverse=True)  # so that no process is left alone with a long one
+    work = [(task, *point, number, grid) for point in largest_first for task in TITLES for number in range(repetitions)]
+    return report(pd.DataFrame(chain.from_iterable(each(judge, work, "draws"))), n)
 
 
 def report(frame, n):

@@ -9,6 +9,7 @@ zero up to rounding (10^-14). Years and features are those of Fig. 6.
 """
 
 import warnings
+from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -26,11 +27,11 @@ from ._style import curve, panels
 GRID = 10.0 ** np.arange(-20, 1, 2)
 
 
-def run(quick, track):
+def run(quick, each):
     """Return the report."""
     data, years, grid = games(), (6, 7) if quick else range(1, 8), GRID[::5] if quick else GRID
-    work = [(year, C) for year in years for C in grid]
-    return report(pd.DataFrame([one_fit(data, *point) for point in track(work, "fits")]))
+    cases = [(data, year, grid) for year in years]
+    return report(pd.DataFrame(chain.from_iterable(each(one_year, cases, "years"))))
 
 
 def report(frame):
@@ -51,6 +52,12 @@ def report(frame):
         ),
         (Picture("tiny_c", caption, plot(frame, means)),),
     )
+
+
+def one_year(data, year, grid):
+    """Yield a row for each C."""
+    for C in grid:
+        yield one_fit(data, year, C)
 
 
 def one_fit(data, year, C):

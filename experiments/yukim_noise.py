@@ -14,11 +14,11 @@ from .yukim_synthetic import CS, KERNELS, WITH
 M = 100
 
 
-def run(quick, track):
+def run(quick, each):
     """Return the report."""
-    swaps, n, m = ((0, 10), 2, 30) if quick else ((0, 20, 40, 60, 80), 16, M)
+    swaps, n, m = ((0, 10), 2, 30) if quick else ((0, 20, 40, 60, 80), 30, M)
     points = [{"setting": s, "m": m, "swaps": k, "repetition": r} for s, k, r in product(KERNELS, swaps, range(n))]
-    frame = _yukim.sweep(points, CS[::2] if quick else CS, track, "draws")
+    frame = _yukim.sweep(points, CS[::2] if quick else CS, each)
     means = summary(frame, ["setting", "machine", "swaps"], "accuracy")
     figure = _yukim.plot(
         means, "swaps", "neighbours exchanged in the training order", "share of test pairs in the right order"

@@ -8,6 +8,7 @@ optional: without them their rows are absent, and the page says so.
 """
 
 from importlib import import_module
+from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -55,15 +56,14 @@ def trees(package, ranker, **options):
     return [made(learning_rate=rate, **ONE, **options) for rate in (0.03, 0.1)]
 
 
-def run(quick, track):
+def run(quick, each):
     """Return the report."""
     data = fetch_ohsumed("2.0")
     X, known = within_query(data.X, data.qid), models(quick)
     missing = [name for name, (options, _) in known.items() if not options]
-    work = [(fold, name) for fold in data.folds[: 1 if quick else 5] for name in known if name not in missing]
-    frame = pd.DataFrame(
-        [row for fold, name in track(work, "fits") for row in tested(X, data, fold, name, *known[name])]
-    )
+    folds = data.folds[: 1 if quick else 5]
+    cases = [(X, data, fold, name, *known[name]) for fold in folds for name in known if name not in missing]
+    frame = pd.DataFrame(chain.from_iterable(each(tested, cases, "fits")))
     means = {v: summary(frame, "model", v).sort_values("mean", ascending=False) for v in ("ndcg_10", "map")}
     tables = (
         Table("ndcg_10", "NDCG@10 (gain 2^grade - 1): mean over queries", means["ndcg_10"]),
