@@ -4,7 +4,7 @@ import os
 
 import numpy as np
 
-VARIABLE, DEFAULT = "EXPERIMENTS_SEED", "2027"  # the environment reaches every process
+VARIABLE, DEFAULT = "EXPERIMENTS_SEED", "2028"  # the environment reaches every process
 
 
 def generator(*key):
