@@ -18,7 +18,8 @@ INTRODUCTION = """\
 
 `make reproduce` runs everything on this page and writes it; `python -m experiments NAME` runs one part,
 `--quick` a small version of it in seconds, `--list` names them all. Seeds are fixed; `--seed N` makes an independent
-run of the same recipes.
+run of the same recipes. All figures and tables of the four papers are here but Figs 1 to 3 of Yu & Kim, drawings that
+explain the binary SVM.
 
 Each claim of a paper is put in our words and broken into checks that the program decides: a claim **held** if all
 its checks hold, **held in part** if some do, **did not hold** if none does. Intervals are 95 % (Student's t) over

@@ -12,7 +12,7 @@ from widemargin.datasets import make_ranking
 from widemargin.metrics import concordance
 
 from ._seeds import generator
-from ._style import curve, panels
+from ._style import BANDS, curve, panels
 
 MACHINES = {"svm": "ranking SVM", "signed": "RVM, signed", "positive": "RVM, positive (the paper's)"}
 SETTINGS = {
@@ -103,7 +103,7 @@ def paired(frame, value, settings, at, by="m", better="svm", worse="positive"):
 def plot(means, x, xlabel, ylabel, *, sharey=True, **axes):
     """Return a panel for each setting, a curve for each machine."""
     settings = list(dict.fromkeys(means.setting))
-    figure, panes = panels(len(settings), sharey=sharey, width=4.2, squeeze=False)
+    figure, panes = panels(len(settings), sharey=sharey, width=4.2, squeeze=False, says=BANDS)
     for ax, setting in zip(panes[0], settings, strict=True):
         for k, (name, label) in enumerate(MACHINES.items()):
             part = means[(means.setting == setting) & (means.machine == name)]

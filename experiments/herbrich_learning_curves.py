@@ -22,7 +22,7 @@ from widemargin.metrics import pref_risk_ranks
 from ._report import Check, Claim, Picture, Report, Table
 from ._seeds import generator
 from ._statistics import all_above_zero, estimate, side_by_side, summary
-from ._style import curve, panels
+from ._style import BANDS, curve, panels
 
 MACHINE = {"C": 1e6, "kernel": "poly", "degree": 2, "gamma": 1.0, "coef0": 1.0}
 NAMES = {"ordinal": "ordinal SVM", "regression": "SV regression, rounded", "classes": "multi-class SVM (one vs one)"}
@@ -116,7 +116,7 @@ def claim(reading, wide, n_draws):
 
 def plot(means):
     """Return one panel for each reading of the noise."""
-    figure, axes = panels(2, sharey=True)
+    figure, axes = panels(2, sharey=True, says=BANDS)
     for ax, (reading, title) in zip(axes, READINGS.items(), strict=True):
         for k, (name, label) in enumerate(NAMES.items()):
             part = means[(means.noise_is == reading) & (means.machine == name)]

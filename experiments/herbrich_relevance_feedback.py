@@ -25,7 +25,7 @@ from widemargin.metrics import pref_risk_ranks, pref_risk_utility
 from ._report import Check, Claim, Picture, Report, Table
 from ._seeds import generator
 from ._statistics import all_above_zero, estimate, side_by_side, summary
-from ._style import curve, panels
+from ._style import BANDS, curve, panels
 from .herbrich_learning_curves import MACHINE, split
 
 NAMES = {
@@ -119,7 +119,7 @@ def claim(label, wide):
 
 def plot(means):
     """Return the learning curves, a panel for each setting."""
-    figure, axes = panels(3, sharey=True)
+    figure, axes = panels(3, sharey=True, says=BANDS)
     for ax, (setting, title) in zip(axes, SETTINGS.items(), strict=True):
         for k, (name, label) in enumerate(NAMES.items()):
             part = means[(means.machine == name) & (means.setting == setting)]

@@ -20,7 +20,7 @@ from widemargin.theory import reduction_factor, reduction_factor_printed
 from ._report import Check, Claim, Picture, Report, Table
 from ._seeds import generator
 from ._statistics import all_above_zero, estimate, summary
-from ._style import COLOURS, curve, panels
+from ._style import BANDS, COLOURS, curve, panels
 
 M, SHOWN = 100, (2, 10, 50)
 CAPTION = (
@@ -124,7 +124,7 @@ def violations(risks, factor, n_test):
 
 def draw(risks, means):
     """Return the learning curves, and the quotients of the two risks."""
-    figure, (left, right) = panels(2)
+    figure, (left, right) = panels(2, says=BANDS)
     for k, (n, part) in enumerate(means.groupby("n_shown")):
         curve(left, part.customers, part["mean"], part.low, part.high, k=k, label=f"n = {n}")
         bound = reduction_factor(M, n) * risks[risks.n_shown == n].groupby("customers").risk_n.mean()

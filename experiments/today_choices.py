@@ -23,7 +23,7 @@ from widemargin.metrics import top1_risk
 from ._report import Check, Claim, Picture, Report, Table
 from ._seeds import seed
 from ._statistics import estimate, side_by_side, summary
-from ._style import dots, panels
+from ._style import BARS, dots, panels
 
 DATA = {"Swissmetro": fetch_swissmetro, "heating": fetch_heating}
 MARGIN = 0.01  # of the share of choices: what counts as worse
@@ -111,7 +111,7 @@ def claim(frame, name, n):
 
 def plot(means):
     """Return the shares for both sets."""
-    figure, axes = panels(2, width=5.6)
+    figure, axes = panels(2, width=5.6, says=BARS)
     for ax, name in zip(axes, DATA, strict=True):
         part = means[means.data == name].sort_values("mean")
         dots(

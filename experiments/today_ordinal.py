@@ -31,7 +31,7 @@ from widemargin.datasets import ORDINAL_NAMES, fetch_ordinal
 from ._report import Check, Claim, Picture, Report, Table
 from ._seeds import generator, seed
 from ._statistics import estimate, side_by_side, summary
-from ._style import dots, panels
+from ._style import BARS, dots, panels
 
 SETS = [name for name in ORDINAL_NAMES if name != "fireman_example"]  # 16 ranks are too many for 300 rows
 SEEN = ["affairs", "auto_ord", "cement_strength", "glass", "machine_ord", "skill", "stock_ord", "winequality-red"]
@@ -130,7 +130,7 @@ def cuts_claim(table):
 
 def plot(relative, means):
     """Return the errors relative to the median's."""
-    figure, ax = panels(width=7.0)
+    figure, ax = panels(width=7.0, says=f"{BARS}; ticks: sets")
     ours = [name for name in means.model if name.startswith("Ordinal")]
     dots(ax, means, of="model", ours=ours, xlabel="mean absolute error / that of the median")
     for place, model in enumerate(means.model):

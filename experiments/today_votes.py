@@ -28,7 +28,7 @@ from . import _votes
 from ._report import Check, Claim, Picture, Report, Table
 from ._seeds import generator, seed
 from ._statistics import estimate, summary
-from ._style import dots, panels
+from ._style import BARS, dots, panels
 from ._votes import HINGE, LOGISTIC, MACHINES, MARGIN, SEEN, WINS, answers, best_of, choose, deal, one_fold
 
 CS = 0.01, 0.1, 1.0, 10.0
@@ -116,7 +116,7 @@ def draw_board(board):
 
 def draw_means(means):
     """Return both measures of every model."""
-    figure, axes = panels(2, sharey=True, width=5.0, height=4.0)
+    figure, axes = panels(2, sharey=True, width=5.0, height=4.0, says=BARS)
     titles = "AUC of the comparisons (chance: 0.25)", "share of decided votes called right"
     names = means[means.measure == "auc"].sort_values("mean").model.tolist()
     ours = [name for name in names if name.startswith("Comparison")]

@@ -137,7 +137,7 @@ def features_claim(frame, models):
 
 def plot(frame):
     """Return a row for each model."""
-    figure, ax = panels(width=7.5, height=4.6)
+    figure, ax = panels(width=7.5, height=4.8, says="dots: years; bars: mean, 95 % interval; dashed: chance")
     names = [c for c in frame.columns if c != "year"][::-1]
     for place, name in enumerate(names):
         e, colour = estimate(frame[name]), COLOURS[1] if name in {"Elo", "Glicko"} else COLOURS[0]

@@ -16,7 +16,7 @@ import pandas as pd
 
 from ._report import Picture, Report, Table
 from ._statistics import side_by_side, summary
-from ._style import curve, panels
+from ._style import BANDS, curve, panels
 from ._venuto import GRID, LABELS, QUICK_GRID, TITLES, judge
 from ._venuto_claims import area_claim, error_claim, leak_claim
 
@@ -63,16 +63,21 @@ def report(frame, n):
 
 def curves(means, x, **options):
     """Return a figure with one panel for each task and one curve for each machine."""
-    figure, axes = panels(len(TITLES), width=3.1, sharey=True)
+    figure, axes = panels(len(TITLES), width=3.1, sharey=True, says=BANDS)
     for ax, (task, title) in zip(axes, TITLES.items(), strict=True):
         for k, (name, label) in enumerate(LABELS.items()):
             part = means[(means.task == task) & (means.machine == name)]
             if len(part):
                 curve(ax, part[x], part["mean"], part.low, part.high, k=k, label=label)
         ax.set(title=title, **options)
+    return figure, axes
+
+
+def with_legend(figure, axes):
+    """Return the figure with one legend for all panels."""
     shown = {text: line for ax in axes for line, text in zip(*ax.get_legend_handles_labels(), strict=True)}
     figure.legend(shown.values(), shown.keys(), loc="outside lower center", ncols=len(shown))
-    return figure, axes
+    return figure
 
 
 def plot_errors(means):
@@ -80,10 +85,10 @@ def plot_errors(means):
     labels = {"xlabel": "training pairs, n", "ylabel": "test error (zero-one loss)"}
     figure, axes = curves(means, "pairs", xscale="log", ylim=(0, 0.65), **labels)
     for ax in axes:
-        ax.axhline(0.5, color="0.6", linewidth=1)
+        ax.axhline(0.5, color="0.6", linewidth=1, label="always a tie")
         ax.set_xticks(sorted(means.pairs.unique()), sorted(means.pairs.unique()))
         ax.minorticks_off()
-    return figure
+    return with_legend(figure, axes)
 
 
 def plot_areas(means):
@@ -91,5 +96,5 @@ def plot_areas(means):
     labels = {"xlabel": r"share of ties, $\rho$", "ylabel": "test AUC (chance is 1/4)"}
     figure, axes = curves(means, "tie_share", ylim=(0, 1.02), **labels)
     for ax in axes:
-        ax.axhline(0.25, color="0.6", linewidth=1)
-    return figure
+        ax.axhline(0.25, color="0.6", linewidth=1, label="chance")
+    return with_legend(figure, axes)

@@ -22,7 +22,7 @@ from widemargin.metrics import comparison_auc
 from ._chess import games, months
 from ._report import Check, Claim, Picture, Report, Table
 from ._statistics import estimate, side_by_side, summary
-from ._style import curve, panels
+from ._style import BANDS, curve, panels
 
 GRID = 10.0 ** np.arange(-20, 1, 2)
 
@@ -126,7 +126,7 @@ def claim(frame, repetitions):
 
 def plot(frame, means):
     """Return AUC, LIBSVM's direction, and LIBSVM's excess, against C."""
-    figure, (left, middle, right) = panels(3, width=4.4)
+    figure, (left, middle, right) = panels(3, width=4.4, says=BANDS)
     names = {"libsvm_auc": "LIBSVM, unweighted", "centroid_auc": "centroid", "balanced_auc": "optimum, balanced"}
     for k, (name, text) in enumerate(names.items()):
         part = means[means.model == name]

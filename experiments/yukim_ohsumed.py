@@ -21,7 +21,7 @@ from widemargin.metrics import map_score, ndcg_score
 
 from ._report import Check, Claim, Picture, Report, Table
 from ._statistics import estimate, summary
-from ._style import dots, panels
+from ._style import BARS, dots, panels
 
 OURS = "RankingSVM, linear"
 MARGIN = 0.02  # of NDCG@10: what counts as worse
@@ -125,7 +125,7 @@ def claim(frame, value, title, missing):
 
 def plot(means):
     """Return the means of both scores."""
-    figure, axes = panels(2, sharey=True, width=5.0)
+    figure, axes = panels(2, sharey=True, width=5.0, says=BARS)
     names = means["ndcg_10"].model.tolist()[::-1]
     for ax, (value, label) in zip(axes, (("ndcg_10", "NDCG@10"), ("map", "MAP")), strict=True):
         part = means[value].set_index("model").loc[names].reset_index()

@@ -117,7 +117,7 @@ def claims(frame, n):
 
 def plot(means):
     """Return accuracies by query, with the paper's."""
-    figure, axes = panels(2, sharey=True)
+    figure, axes = panels(2, sharey=True, says="bars: 95 % intervals over deals; dashed: orders at random")
     for ax, kernel in zip(axes, KERNELS, strict=True):
         for k, (name, label) in enumerate(_yukim.MACHINES.items()):
             part = means[(means.kernel == kernel) & (means.machine == name)]
