@@ -1,4 +1,4 @@
-"""Do all cases of an experiment, by two processes or alone, and keep account of processor time and warnings."""
+"""Do all cases of an experiment, by two processes or one, and keep account of processor time and warnings."""
 
 import time
 import warnings
@@ -32,10 +32,10 @@ class Each:
         self.cpu_seconds = 0.0
         self.warnings = Counter()
 
-    def __call__(self, function, cases, label, *, alone=False):
-        """Return the results in order; `alone` is for cases that are timed: no neighbour, in this process."""
+    def __call__(self, function, cases, label):
+        """Return the results in order; one process is this one."""
         cases = list(cases)
-        if alone or self.processes == 1:
+        if self.processes == 1:
             return [complete(function, case) for case in self.track(cases, label, len(cases))]
         team = Parallel(n_jobs=self.processes, return_as="generator", max_nbytes=None)
         done = team(delayed(elsewhere)(function, case) for case in cases)

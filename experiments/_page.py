@@ -1,4 +1,4 @@
-"""Write docs/reproduction.md from the saved results: nothing on it is typed but the introduction."""
+"""Write docs/reproduction.md from the saved results: only the introduction and the reasons (`_reasons`) are typed."""
 
 import importlib
 import json
@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from ._reasons import REASONS
 from ._run import PACKAGE, RESULTS, names
 
 PAGE = PACKAGE.parent / "docs" / "reproduction.md"
@@ -25,11 +26,11 @@ Each claim of a paper is put in our words and broken into checks that the progra
 its checks hold, **held in part** if some do, **did not hold** if none does. Intervals are 95 % (Student's t) over
 independent repetitions, differences are paired, "s.e." is the standard error. All checks were fixed before this run,
 whose seeds no earlier run had. Where an earlier run, with other seeds, led to a check as it stands, a note says so.
+What follows "Why" was written after the run: our reading of a result, not a result.
 
 Times are those of this run: on the clock and, after the stroke, of the processor. Cases are shared by two processes of
-one thread each, but for those whose training times are reported in Fig. 8 and Table 2 of Yu & Kim, which run alone.
-The machine has two cores and had other work as well: on an idle one the clock shows less, at best half of the
-processor time.
+one thread each; training times that a figure or a table reports are processor time of their process. The machine has
+two cores and had other work as well: on an idle one the clock shows less, at best half of the processor time.
 """
 
 
@@ -77,7 +78,7 @@ def section(name, record, folder, link):
     yield f"\n*{record['paper']}.* `python -m experiments {name}`, {spent(record)}.\n"
     yield recipe(name)
     for claim in record["claims"]:
-        yield from claim_lines(claim)
+        yield from claim_lines(claim, REASONS.get((name, claim["item"])))
     for picture, caption in record["pictures"]:
         yield f"\n![{record['title']}: {picture}]({link / picture}.png)\n"
         yield f"*{caption}* ([SVG]({link / picture}.svg))"
@@ -94,13 +95,15 @@ def recipe(name):
     return doc.partition("\n")[2].strip()
 
 
-def claim_lines(claim):
-    """Yield a claim, its verdict and its checks."""
+def claim_lines(claim, reason):
+    """Yield a claim, its verdict, its checks, and why it failed where it did."""
     yield f"\n**{claim['item']}.** {claim['says']}\n"
     n = claim["repetitions"]
     yield f"> **{claim['verdict'].capitalize()}** ({n} repetition{'s' if n != 1 else ''})."
     yield ">"
     yield from (f"> - {'yes' if c['holds'] else '**no**'}: {c['what']}: {c['numbers']}" for c in claim["checks"])
+    if reason:
+        yield f"\nWhy: {reason}"
     if claim["note"]:
         yield f"\n{claim['note']}"
 

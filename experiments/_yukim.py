@@ -82,9 +82,9 @@ def vectors(name, model, train):
     return {"vectors": int((close.any(axis=0) | close.any(axis=1)).sum()), "pairs": int(close.sum())}
 
 
-def sweep(points, Cs, each, *, alone=False):
+def sweep(points, Cs, each):
     """Return a row for each machine at each point: a dict of setting, m, repetition and, maybe, swaps."""
-    return pd.DataFrame(chain.from_iterable(each(at_point, [(p, Cs) for p in points], "draws", alone=alone)))
+    return pd.DataFrame(chain.from_iterable(each(at_point, [(p, Cs) for p in points], "draws")))
 
 
 def at_point(point, Cs):

@@ -33,12 +33,11 @@ def test_two_processes_do_what_one_does():
     assert each.cpu_seconds > 0
 
 
-@pytest.mark.parametrize(("processes", "alone"), [(1, False), (2, True)])
-def test_timed_cases_have_no_neighbour(processes, alone):
-    """Alone means in this process, where a warning is one of this process."""
-    each = Each(processes)
+def test_one_process_is_this_one():
+    """A warning is then one of this process, and so is the time."""
+    each = Each(1)
     with pytest.warns(UserWarning, match="three"):
-        found = each(rows, CASES, "cases", alone=alone)
+        found = each(rows, CASES, "cases")
     assert {first[1] for first, _ in found} == {os.getpid()}
     assert not each.warnings
     assert each.cpu_seconds == 0
