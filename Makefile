@@ -11,7 +11,7 @@ export OMP_NUM_THREADS ?= 1
 
 $(STAMP): pyproject.toml meson.build src/widemargin/_core/meson.build
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet "meson-python>=0.16" meson ninja "Cython>=3.0.10"
+	$(BIN)/python -m pip install --quiet "meson-python>=0.16" meson ninja "Cython>=3.0.10" "scipy>=1.13"
 	$(BIN)/python -m pip install --quiet --no-build-isolation --editable ".[plot,test]"
 	@touch $(STAMP)
 

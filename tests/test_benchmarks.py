@@ -1,6 +1,8 @@
 """The benchmarks run, and their referee agrees with the estimators."""
 
 import pytest
+from benchmarks.path_cases import CASES
+from benchmarks.paths import measure
 from benchmarks.run import chosen, quick_results, report
 
 
@@ -10,3 +12,12 @@ def test_a_benchmark_runs_at_a_tiny_size(name):
     text = "\n".join(report(quick_results(chosen([name]))))
     assert "| ours |" in text
     assert "failed:" not in text
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.filterwarnings("ignore::widemargin.CollapseWarning")
+def test_a_path_is_measured_at_a_tiny_size(name):
+    """Path and fits have the objectives that they claim, and differ by no more than they certify."""
+    result = measure(name, quick=True)
+    assert result.apart <= 1e-4
+    assert result.line().count("|") == 9

@@ -18,22 +18,6 @@ from widemargin.datasets import make_choices, make_comparisons, make_graded_quer
 from widemargin.metrics import concordance, ndcg_score
 
 
-@pytest.fixture
-def widemargin(monkeypatch, capsys, tmp_path):
-    """Run a command in an empty folder; return its exit code, stdout and stderr."""
-    monkeypatch.chdir(tmp_path)
-
-    def command(*words, stdin=b""):
-        monkeypatch.setattr(sys, "argv", ["widemargin", *map(str, words)])
-        monkeypatch.setattr(sys, "stdin", std_io.TextIOWrapper(std_io.BytesIO(stdin)))
-        with pytest.raises(SystemExit) as stop:
-            cli.run()
-        out, err = capsys.readouterr()
-        return stop.value.code or 0, out, err
-
-    return command
-
-
 def succeed(done):
     """Return the output of a command that ended well."""
     code, out, err = done

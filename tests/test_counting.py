@@ -6,11 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+from widemargin._core import _codes_ref as codes_ref
 from widemargin._core import _counting_ref as ref
 from widemargin._core.comparisons import Levels, from_levels
 from widemargin._core.losses import HINGE, SQUARED_HINGE
 from widemargin._core.risks import Block, GroupedPairRisk
 from widemargin._core.row_risk import RowsRisk
+from widemargin._queries import dense_codes
 
 
 @st.composite
@@ -68,6 +70,68 @@ def test_squared_hinge_equals_twin(most_levels, data):
     risk = GroupedPairRisk(levels, SQUARED_HINGE)
     every = Block(0, u.size, np.arange(risk.starts.size - 1))
     assert_array_equal(risk.degrees(u, every), np.diag(ref.laplacian(levels, u, 1.0)))
+
+
+@st.composite
+def layouts(draw):
+    """An integer X of 3 columns as users bring it: float32 or float64, by rows, by columns, or part of another."""
+    dtype = draw(st.sampled_from([np.float32, np.float64]))
+    layout = draw(st.sampled_from([np.ascontiguousarray, np.asfortranarray, lambda X: np.tile(X, 2)[:, 1:4]]))
+    return lambda X: layout(X.astype(dtype))
+
+
+@pytest.mark.parametrize("most_levels", [4, 40])
+@pytest.mark.parametrize("is_wide", [False, True])
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_look_equals_twin(most_levels, is_wide, data):
+    """Products and pairs in one go, pieces of a few rows at a time, scattered groups: the twin at X w, exactly."""
+    levels, a, b = data.draw(grouped_integers(most_levels))
+    X, w = data.draw(layouts())(np.column_stack([a, b, a - b])), np.array([1.0, -1.0, 1.0])
+    rows, risk = GroupedPairRisk(levels, SQUARED_HINGE).contiguous()
+    which = np.zeros(0, np.int64) if rows is None else rows
+    every, g = risk.blocks(10**6), np.full(a.size, np.nan)
+    assert len(every) == 1
+    dtype = float if is_wide else X.dtype
+    terms, pull = risk.look(X, which, w.astype(dtype), every[0], data.draw(st.integers(1, 50)), g)
+    u = X.astype(float) @ w
+    H, phi, _ = ref.sums(levels, u, 1.0)
+    assert (terms.value, terms.conjugate) == (phi, 2 * H - phi)
+    want = ref.gradient(levels, u, 1.0)
+    assert_array_equal(g, want if rows is None else want[rows])
+    assert_array_equal(pull, X.astype(float).T @ want)
+
+
+@settings(max_examples=100, deadline=None)
+@given(grouped_integers(40), st.integers(1, 10**6), st.booleans())
+def test_sorted_levels_equal_twin(case, step, in_order):
+    """Levels within groups by counting: few codes or far between, groups in order or scattered."""
+    levels, _, _ = case
+    level, group = step * levels.level, np.sort(levels.group) if in_order else levels.group
+    have = from_levels(level, group, levels.weight)
+    for mine, twin in zip((have.order, have.rank, have.starts), codes_ref.sort_levels(level, group), strict=True):
+        assert_array_equal(mine, twin)
+    better, worse = np.nonzero((level[:, None] > level) & (group[:, None] == group))
+    assert have.n_pairs == better.size
+    assert set(zip(*have.pairs(), strict=True)) == set(zip(better, worse, strict=True))
+
+
+@pytest.mark.parametrize("n_levels", [4, 60])
+def test_many_groups_are_sorted_part_by_part(n_levels):
+    """Groups larger and smaller than the number of levels, in order and scattered: the same as a sort by all keys."""
+    rng = np.random.default_rng(0)
+    level, group = rng.integers(0, n_levels, 4000), np.sort(rng.integers(0, 300, 4000))
+    for g in (group, rng.permutation(group)):
+        assert_array_equal(from_levels(level, g, np.ones(g.size)).order, np.lexsort((-level, g)))
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.one_of(st.integers(-3, 9), st.sampled_from([0.5, 2.25, np.inf])), min_size=1), st.booleans())
+def test_codes_equal_twin(values, in_order):
+    """Whole numbers, fractions, infinity, sorted or not: places among the distinct values."""
+    values = np.sort(np.array(values, dtype=float)) if in_order else np.array(values, dtype=float)
+    for x in (values, values[np.isfinite(values)].astype(int)):
+        assert_array_equal(dense_codes(x), codes_ref.dense(x))
 
 
 @pytest.mark.parametrize("loss", [HINGE, SQUARED_HINGE])

@@ -14,6 +14,7 @@ from widemargin.cli.app import app
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "guide").glob("*.md"))]
+LINKED = sorted({*PAGES, *ROOT.glob("*.md"), *(ROOT / "adr").glob("*.md"), *(ROOT / "benchmarks").glob("*.md")})
 MODULES = sorted(
     info.name
     for info in pkgutil.walk_packages(widemargin.__path__, "widemargin.")
@@ -92,12 +93,43 @@ def test_public_names_are_on_a_page(name):
     assert any(re.search(rf"\b{name}\b", page.read_text()) for page in PAGES)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def anchors(page):
+    """Return what links into a page may name: its headings as GitHub and the site spell them."""
+    text = FENCE.sub("", page.read_text())
+    found = set()
+    for heading in re.findall(r"^#{1,6} +(.+?) *$", text, re.MULTILINE):
+        words = re.sub(r"\[([^]]*)\]\([^)]*\)|`", r"\1", heading).lower()
+        found.add(re.sub(r"[^\w\- ]", "", words).replace(" ", "-"))
+    return found
+
+
+def broken(page):
+    """Return the links of a page that lead nowhere: no such file, or no such heading."""
+    bad = []
+    for link in re.findall(r"\]\(<?([^)\s>]+)>?[^)]*\)", FENCE.sub("", page.read_text())):
+        if re.match(r"\w+:", link):
+            continue
+        name, _, anchor = link.partition("#")
+        target = (page.parent / name).resolve() if name else page
+        if not target.exists() or (anchor and target.suffix == ".md" and anchor not in anchors(target)):
+            bad.append(link)
+    return bad
+
+
+@pytest.mark.parametrize("page", LINKED, ids=lambda p: p.name)
 def test_links_between_pages_lead_somewhere(page):
-    """A relative link names a file of the repository."""
-    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
-        if not re.match(r"\w+:", target):
-            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+    """A relative link names a file of the repository, and a heading that is there."""
+    assert not broken(page)
+
+
+def test_a_broken_link_is_found(tmp_path):
+    """The check itself: a file, a heading and a heading of the same page that are not there."""
+    (tmp_path / "b.md").write_text("# One `two`: three\n\n## Four\n\n```sh\n# five\n```\n")
+    page = tmp_path / "a.md"
+    page.write_text("# Here\n[x](b.md#one-two-three) [y](b.md#four) [z](#here) [w](b.md) [v](https://x.org/#q)\n")
+    assert not broken(page)
+    page.write_text("# Here\n[x](c.md) [y](b.md#five) [z](#there)\n")
+    assert broken(page) == ["c.md", "b.md#five", "#there"]
 
 
 @pytest.mark.parametrize("name", [m for m in MODULES if ".cli" not in m and m.count(".") == 1])

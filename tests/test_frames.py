@@ -14,10 +14,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import generators
-from widemargin import ComparisonSVM, OnItems, OrdinalSVM, Pairs, RankingSVM
+from widemargin import ComparisonSVM, OnItems, OrdinalSVM, Pairs, RankingSVM, RankingSVMCV
 from widemargin.calibration import CalibratedOrdinal
 from widemargin.datasets import make_graded_queries
-from widemargin.model_selection import QueryKFold
+from widemargin.model_selection import QueryKFold, qid_from_group_sizes
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame}
@@ -43,17 +43,24 @@ def test_a_search_over_a_pipeline_from_a_polars_frame_is_the_search_over_arrays(
 
 @pytest.mark.parametrize("kind", ["arrays", "pandas"])
 def test_a_ranking_svm_takes_the_place_of_an_xgboost_ranker(kind):
-    """`fit(X, y, qid=qid)` and `predict(X)` are the same calls."""
+    """`fit(X, y, qid=qid, sample_weight=None)` and `predict(X)` are the same calls; group sizes become qid."""
     xgboost = pytest.importorskip("xgboost")
     data = make_graded_queries(6, n_features=3, random_state=1)
-    X = pd.DataFrame(data.X, columns=["a", "b", "c"]) if kind == "pandas" else data.X
-    for ranker in (xgboost.XGBRanker(n_estimators=5, n_jobs=1), RankingSVM()):
-        ranker.fit(X, data.y, qid=data.qid)
+    X, y, qid = data.X, data.y, data.qid
+    if kind == "pandas":
+        X, y, qid = pd.DataFrame(X, columns=["a", "b", "c"]), pd.Series(y), pd.Series(qid)
+    for ranker in (xgboost.XGBRanker(n_estimators=5, n_jobs=1), RankingSVM(), RankingSVMCV(Cs=3, cv=2)):
+        assert ranker.fit(X, y, qid=qid, sample_weight=None) is ranker
         scores = ranker.predict(X)
         assert scores.shape == data.y.shape
         inside = data.qid[:, None] == data.qid
         better = inside & (data.y[:, None] > data.y)
         assert np.mean((scores[:, None] > scores)[better]) > 0.75
+    sizes = np.bincount(data.qid)
+    grouped = xgboost.XGBRanker(n_estimators=5, n_jobs=1).fit(X, y, group=sizes)  # the older way
+    assert grouped.predict(X).shape == data.y.shape
+    ours = RankingSVM().fit(X, y, qid=qid_from_group_sizes(sizes))
+    assert_allclose(ours.coef_, RankingSVM().fit(X, y, qid=qid).coef_, rtol=1e-12)
 
 
 def test_the_example_of_a_search_runs(capsys):

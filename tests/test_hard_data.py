@@ -105,6 +105,21 @@ def test_only_ties_collapse_to_beta_minus_one():
     assert_array_equal(model.predict(Pairs([[-1e9], [0.0], [1e9]], [(0, 1), (2, 0)])), [0, 0])
 
 
+@pytest.mark.parametrize("C", [1e-14, 1e-12, 1e-10, 1e-6])
+def test_one_winner_among_ties_collapses_at_a_tiny_C_too(C):
+    """What rounding leaves of u = 0 is not a model; a model that C alone makes small is one."""
+    rng = np.random.default_rng(0)
+    items, index = rng.normal(size=(30, 3)), np.column_stack([np.arange(29), np.arange(1, 30)])
+    y = np.where(np.arange(29) < 1, 1, 0)
+    with pytest.warns(CollapseWarning, match="u = 0"):
+        model = ComparisonSVM(C=C).fit(Pairs(items, index), y)
+    assert_array_equal(model.coef_, np.zeros(3))
+    won = np.sign(np.diff(items[:, 0])).astype(int)
+    small = ComparisonSVM(C=C, ties="threshold").fit(Pairs(items, index), -won)
+    large = ComparisonSVM(C=1e-4, ties="threshold").fit(Pairs(items, index), -won)
+    assert_allclose(small.coef_ / C, large.coef_ / 1e-4, rtol=1e-6)  # every slack is open: u grows with C
+
+
 def test_only_ties_both_ways_is_flat():
     """Ties entered in both directions, and nothing else, predict 0."""
     with pytest.warns(CollapseWarning, match="u = 0"):

@@ -434,3 +434,33 @@ def test_scorers_of_pairs_and_labels():
     assert metrics.neg_mean_absolute_error_scorer(Given(), X, y) == -0.5
     kappa = metrics.quadratic_weighted_kappa(**predicted)
     assert metrics.quadratic_weighted_kappa_scorer(Given(), X, y) == kappa
+
+
+@pytest.mark.parametrize(
+    ("metric", "options"),
+    [
+        (metrics.concordance, {}),
+        (metrics.kendall_tau, {}),
+        (metrics.ndcg_score, {"k": 3}),
+        (metrics.map_score, {}),
+        (metrics.mrr_score, {}),
+        (metrics.top1_risk, {}),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+def test_by_query_is_the_metric_of_each_querys_rows(metric, options):
+    """One pass over all queries, in any order of rows, single rows and undefined queries included."""
+    rng = np.random.default_rng(0)
+    qid = rng.permutation(np.repeat([f"q{i:02d}" for i in range(25)], rng.integers(1, 9, 25)))
+    y, u = rng.integers(0, 3, qid.size), np.round(rng.normal(size=qid.size), 1)
+    ids, values = metrics.by_query(metric, y, u, qid=qid, **options)
+    assert list(ids) == sorted(set(qid))
+    alone = [metric(y[qid == q], u[qid == q], **options) for q in ids]
+    assert np.isnan(alone).any()
+    np.testing.assert_allclose(values, alone, rtol=1e-14)
+
+
+def test_by_query_names_the_metrics_it_knows():
+    """A metric that is no mean over queries is refused by name."""
+    with pytest.raises(ValueError, match="mrr_score"):
+        metrics.by_query(metrics.comparison_auc, [1, 0], [1.0, 0.0], qid=[0, 0])

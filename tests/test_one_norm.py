@@ -281,6 +281,28 @@ def test_a_huge_C_is_the_hard_machine_where_that_exists(scale):
     assert_allclose(soft.weights, hard.weights, atol=1e-7 * np.abs(hard.weights).max())
 
 
+@pytest.mark.parametrize("seed", [1, 3])
+def test_caps_of_1e9_are_certified(seed):
+    """Where multipliers carry errors of 1e-7, prices a little below cost still prove the optimum."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(150, 5))
+    u = np.sin(X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * rng.normal(size=150)
+    levels = levels_of(np.argsort(np.argsort(u)), np.zeros(150, dtype=np.int64))
+    found = ranking_vectors((1 + X @ X.T) ** 3, levels, 1e6, positive=True, tol=1e-8, max_iter=1000)
+    assert found.gap <= 1e-8
+
+
+def test_a_kernel_of_low_rank_gives_few_vectors():
+    """However small its part in the objective, the 1-norm leaves no coefficients of rounding size."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 5))
+    y = np.round(X[:, 0] + np.sin(2 * X[:, 1]) + 0.5 * rng.normal(size=200), 1)
+    levels = levels_of(np.unique(y, return_inverse=True)[1].astype(np.int64), np.zeros(200, dtype=np.int64))
+    for C in np.geomspace(1e-4, 1e4, 20)[9:13].tolist():
+        found = ranking_vectors(X @ X.T, levels, C, positive=False, tol=1e-4, max_iter=1000)
+        assert np.count_nonzero(found.weights) <= 5
+
+
 @pytest.mark.parametrize("vectors", ["points", "pairs"])
 def test_a_C_beyond_rounding_still_gives_the_least_hinge(vectors):
     """With C = 1e14 the multipliers have no digits left for a certificate; the model is right all the same."""
@@ -384,7 +406,8 @@ def test_the_graph_is_the_matrix_of_the_pairs():
     laplacian = B.T @ (y[:, None] * B)
     degree = np.diag(laplacian).copy()
     for careful in (False, True):
-        for query, R in zip(graph.queries, graph.laplacian_factors(y, degree, careful=careful), strict=True):
+        factors = graph.laplacian_factors(y, degree, graph.squares(), careful=careful)
+        for query, R in zip(graph.queries, factors, strict=True):
             inner = slice(query.nodes.start, query.ground)
             lower = np.tril(R)[:-1, :-1]
             assert_allclose(lower @ lower.T, laplacian[inner, inner], atol=1e-14)

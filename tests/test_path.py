@@ -28,6 +28,10 @@ from widemargin import (
     RankingVectorMachine,
     TopRankSVM,
 )
+from widemargin._core import comparisons, maps
+from widemargin._core.interior_point import from_nearby, interior_point, iterations
+from widemargin._core.losses import HINGE
+from widemargin.datasets import make_graded_queries
 from widemargin.metrics import ndcg_score, ndcg_scorer
 from widemargin.model_selection import PairKFold, QueryKFold, c_path, qid_from_group_sizes
 
@@ -107,6 +111,45 @@ def test_an_answer_carried_to_a_larger_c_keeps_true_bounds(name):
     assert np.all(path.gaps <= 0.05)
     assert_array_equal(path.estimators[1].utility(sample.X), path.estimators[0].utility(sample.X))  # it was kept
     assert path.objectives[1] > path.objectives[0]
+
+
+@pytest.mark.parametrize("how", [{}, {"kernel": "rbf", "gamma": 0.5}, {"kernel": "poly", "degree": 2}])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_ordinal_paths_have_the_thresholds_of_fits(how, loss, monkeypatch):
+    """Which pairs sit on the margin is exact along a path, though no point but the first meets all pairs."""
+    sample = generators.ordered_labels(11, n=150)
+    Cs = np.geomspace(1e-3, 10.0, 8)
+    alone = [OrdinalSVM(C, loss=loss, **how).fit(sample.X, sample.y) for C in Cs]
+    sizes = []
+    whole = iterations.scaled_problem
+    monkeypatch.setattr(iterations, "scaled_problem", lambda rows, *a: sizes.append(rows.shape[0]) or whole(rows, *a))
+    path = c_path(OrdinalSVM(loss=loss, **how), sample.X, sample.y, Cs)
+    assert sizes.count(max(sizes)) < len(Cs) / 2  # the way round all pairs is taken
+    for model, own in zip(path.estimators, alone, strict=True):
+        assert_allclose(model.thresholds_, own.thresholds_, atol=1e-6)
+        assert_allclose(model.utility(sample.X), own.utility(sample.X), atol=1e-6)
+        assert model.duality_gap_ <= 1e-9
+
+
+def test_an_exact_solution_from_far_away_is_the_exact_solution_or_none():
+    """Whatever utilities are guessed, what comes back is the interior point's optimum, with a true bound."""
+    sample = generators.ordered_labels(12, n=80)
+    codes = np.unique(sample.y, return_inverse=True)[1]
+    rows = comparisons.from_levels(codes, np.zeros_like(codes), np.ones(codes.size)).rows()
+    map_, found = maps.LinearMap(sample.X), 0
+    best = interior_point(rows, map_, 0.1, HINGE, tol=1e-9, max_iter=200)
+    exact = map_.forward_exact(best.weights)
+    for size in (0.0, 0.1, 1.0, 10.0):
+        u = exact + size * np.random.default_rng(0).normal(size=exact.size)
+        near = from_nearby(rows, map_, 0.1, HINGE, u, 200)
+        if near is not None:
+            found += 1
+            assert_allclose(near.weights, best.weights, atol=1e-8)
+            assert near.objective == pytest.approx(best.objective, rel=1e-10)
+            assert near.dual <= best.objective * (1 + 1e-12)
+            v = map_.adjoint_exact(near.coefficients)
+            assert_allclose(v, near.weights, atol=1e-7)
+    assert found >= 2
 
 
 def test_hard_margins_are_the_end_of_a_path():
@@ -259,3 +302,47 @@ def test_group_sizes_become_queries():
     for wrong in ([1.5, 2.0], [-1, 2], 3, [[1, 2]]):
         with pytest.raises(ValueError, match=r"sizes=.*expected a list of row counts"):
             qid_from_group_sizes(wrong)
+
+
+def warm_and_cold(machine, X, y, **more):
+    """Return a second fit that starts from the first one's weights, at another C and with more rows; and a cold one."""
+    warm = machine(C=1e-3, warm_start=True)
+    fewer = {name: values[:-40] for name, values in more.items()}
+    warm.fit(X[:-40], y[:-40], **fewer).set_params(C=1.5e-3).fit(X, y, **more)
+    return warm, machine(C=1.5e-3).fit(X, y, **more)
+
+
+@pytest.mark.parametrize("machine", [RankingSVM, OrdinalSVM])
+def test_a_warm_start_takes_fewer_steps_to_the_same_certificate(machine):
+    """Another C and more rows: from the last weights, Newton has less to do, and proves as much."""
+    data = make_graded_queries(200, docs_per_query=20, n_features=8, noise=0.5, random_state=0)
+    more = {"qid": data.qid} if machine is RankingSVM else {}
+    warm, cold = warm_and_cold(machine, data.X, data.y, **more)
+    assert warm.solver_ == cold.solver_ == "newton"
+    assert warm.duality_gap_ <= warm.tol
+    assert abs(warm.objective_ - cold.objective_) <= warm.tol * cold.objective_
+    assert warm.n_iter_ < cold.n_iter_
+    again = machine(C=1.5e-3, warm_start=True).fit(data.X, data.y, **more)
+    np.testing.assert_array_equal(again.coef_, cold.coef_)  # the first fit has nothing to start from
+
+
+def test_a_warm_start_is_cold_where_the_last_weights_do_not_fit():
+    """Other features, a Gram matrix or a kernel: the fit is what it is without warm_start."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=300)
+    model = RankingSVM(C=1e-3, warm_start=True)
+    for n_features, kernel in [(5, "linear"), (7, "linear"), (300, "linear"), (300, "linear"), (7, "rbf"), (7, "rbf")]:
+        X = rng.normal(size=(300, n_features))
+        model.set_params(kernel=kernel).fit(X, y)
+        cold = RankingSVM(C=1e-3, kernel=kernel).fit(X, y)
+        assert model.solver_ == "newton"
+        np.testing.assert_array_equal(model.utility(X), cold.utility(X))
+
+
+def test_cross_validated_machines_keep_their_parameters():
+    """A fit learns attributes and leaves every parameter as it was, n_jobs included."""
+    model = RankingSVMCV(Cs=[0.1, 1.0], cv=2, n_jobs=2, tol=1e-3)
+    before = model.get_params()
+    model.fit([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+    assert model.get_params() == before
+    assert not {"C", "warm_start"} & set(vars(model))

@@ -152,9 +152,23 @@ def test_conjugate_gradients_agree_too(kind, loss, monkeypatch):
     rng = np.random.default_rng(4)
     X, u = items(rng)
     rows = make_rows(kind, u, rng)
-    for map_ in (make_map("linear", X), make_map("kernel", X)):
+    for map_ in (make_map("linear", X), make_map("csr", X), make_map("kernel", X)):
         found = rows_newton(rows, map_, 0.1, loss, tol=1e-3, max_iter=200)
         assert_agree(found, exact(rows, map_, 0.1, loss), 1e-3, rows, map_, 0.1, loss)
+
+
+@pytest.mark.parametrize("steps", [300, 2], ids=["conjugate gradients", "a factor after all"])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_items_without_features_take_conjugate_gradients_first(loss, steps, monkeypatch):
+    """A sparse X with many columns has its Hessian factored only where conjugate gradients do not get there."""
+    monkeypatch.setattr(directions, "SPARSE_COLUMNS", 50)
+    monkeypatch.setattr(directions, "MOST_STEPS", steps)
+    rng = np.random.default_rng(8)
+    rows = make_rows("ties", rng.normal(size=150), rng)
+    map_ = maps.LinearMap(sparse.eye_array(150, format="csr"))
+    for C in (0.1, 3.0):
+        found = rows_newton(rows, map_, C, loss, tol=1e-4, max_iter=200)
+        assert_agree(found, exact(rows, map_, C, loss), 1e-4, rows, map_, C, loss)
 
 
 @pytest.mark.parametrize("how", ["linear", "kernel"])

@@ -108,7 +108,7 @@ class PreferenceEstimator(Solving, BaseEstimator):
         if self._is_precomputed:
             self._check_items(X, reset=True)
         weight, group = check_weight(sample_weight, X.shape[0]), query_codes(qid, X.shape[0])
-        kept = np.flatnonzero(weight > 0)
+        kept = np.arange(weight.size) if sample_weight is None else np.flatnonzero(weight > 0)
         if kept.size == weight.size:
             return X, y, weight, group, kept
         X = X[np.ix_(kept, kept)] if self._is_precomputed else X[kept]
@@ -140,6 +140,8 @@ class PreferenceEstimator(Solving, BaseEstimator):
         weights = np.column_stack([s.weights for s in solutions])
         if self._is_linear:
             self.coef_ = weights[:, 0] if single else weights.T.copy()
+            if self.solver_ == "newton":  # the multipliers there are a bound, not the model
+                return
             dual = np.column_stack([s.coefficients for s in solutions])
         elif isinstance(map_, maps.LowRankMap):
             X, dual = map_.landmarks, map_.landmark_coefficients(weights)
@@ -151,8 +153,6 @@ class PreferenceEstimator(Solving, BaseEstimator):
 
     def _keep_support(self, X, dual, kept, *, single):
         """Set support_, support_vectors_ and dual_coef_ from coefficients over the items X."""
-        if self._is_linear and self.solver_ == "newton":  # the multipliers there are a bound, not the model
-            return
         used = np.flatnonzero(np.any(dual != 0, axis=1))
         self.support_ = kept[used]
         self.support_vectors_ = np.empty((0, 0)) if self._is_precomputed else X[used]

@@ -41,7 +41,8 @@ def c_path(estimator, X, y=None, Cs=20, *, qid=None, sample_weight=None, verbose
     Validation, sorting, kernel matrix and layout of the data are shared; where Newton solves, it goes from small C to
     large and starts from the last solution and its Hessian. Every point is certified to the estimator's `tol`,
     as a fit of its own would be. Few comparisons, which a fit solves to rounding whatever `tol`, are on a path solved
-    to `tol` as well; with a `tol` below 1e-6, and for ordinal thresholds, they are exact here too.
+    to `tol` as well; with a `tol` below 1e-6, and for ordinal thresholds, they are exact here too, by way of Newton's
+    solution.
 
     Parameters
     ----------
@@ -91,6 +92,7 @@ def _along(estimator, data, given, Cs):
     if finite:
         posed = clone(estimator).set_params(C=finite[0])
         task = posed._pose(*data, **given)  # noqa: SLF001 (the machines' own seam)
+        task.is_path = len(finite) > 1
         for C in finite:
             model = copy(posed)  # with what the data determined
             model.C = C

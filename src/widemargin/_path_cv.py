@@ -33,7 +33,8 @@ class PathCV:
         mean = np.nanmean(scores, axis=0) if np.any(np.isfinite(scores)) else np.zeros(Cs.size)
         best = float(np.min(Cs[mean == np.nanmax(mean)]))  # of equals the simplest
         machine.set_params(C=best).fit(X, y, **{name: value for name, value in given.items() if value is not None})
-        vars(self).update({name: value for name, value in vars(machine).items() if name not in {*params, "C"}})
+        own = machine.get_params(deep=False)  # parameters, not what was learned
+        vars(self).update({name: value for name, value in vars(machine).items() if name not in own})
         self.Cs_, self.scores_, self.C_ = Cs, scores, best
         return self
 

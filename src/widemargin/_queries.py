@@ -4,6 +4,8 @@ from contextlib import suppress
 
 import numpy as np
 
+from ._core import _codes
+
 
 def query_codes(qid, n_rows):
     """Return the queries as codes 0, 1, ... in the order of their ids; one query where `qid` is None.
@@ -16,7 +18,7 @@ def query_codes(qid, n_rows):
     ids = np.fromiter(qid, dtype=object) if isinstance(qid, list | tuple) else np.asarray(qid)
     if ids.shape != (n_rows,):
         raise ValueError(f"qid has shape {ids.shape}, expected ({n_rows},): pass one query id per row.")
-    if any(map(is_missing, ids)) if ids.dtype == object else np.any(ids != ids):  # noqa: PLR0124 (nan, NaT)
+    if any(map(is_missing, ids)) if ids.dtype == object else ids.dtype.kind not in "iub" and np.any(ids != ids):  # noqa: PLR0124 (nan, NaT)
         raise ValueError("qid has missing values (None, nan, NaT), expected an id in every row; fill or drop them.")
     if ids.dtype == object:
         return _object_codes(ids)
@@ -27,23 +29,14 @@ def dense_codes(values):
     """Return the place of each value among the distinct ones, from 0; sorted values and small integers are quick."""
     if values.size == 0:
         return np.zeros(0, dtype=np.int64)
-    if np.all(values[1:] >= values[:-1]):
+    kind = values.dtype
+    if np.can_cast(kind, np.int64) or (kind.kind == "f" and kind.itemsize <= 8):
+        codes = np.empty(values.size, dtype=np.int64)
+        if _codes.dense(np.ascontiguousarray(values, dtype=float if kind.kind == "f" else np.int64), codes):
+            return codes
+    elif np.all(values[1:] >= values[:-1]):
         return np.concatenate([[0], np.cumsum(values[1:] != values[:-1])])
-    codes = _small_integer_codes(values) if values.dtype.kind in "iuf" else None
-    return np.unique(values, return_inverse=True)[1].astype(np.int64) if codes is None else codes
-
-
-def _small_integer_codes(values):
-    """Return the codes of numbers in steps of 1 over a short range, by counting; None where they are not that."""
-    if values.dtype.kind in "iu" and values.dtype.itemsize < 8:
-        values = values.astype(np.int64)  # differences of short integers wrap around
-    low = values.min()
-    if float(values.max()) - float(low) > 4 * values.size:
-        return None
-    offset = (values - low).astype(np.int64)
-    if not np.array_equal((offset + low).astype(values.dtype), values):
-        return None
-    return (np.cumsum(np.bincount(offset) > 0) - 1)[offset]
+    return np.unique(values, return_inverse=True)[1].astype(np.int64)
 
 
 def qid_from_group_sizes(sizes):

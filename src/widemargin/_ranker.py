@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from ._core import rules
+from ._core import comparisons, rules
 from ._estimator import PreferenceEstimator
 from ._queries import dense_codes, query_codes
 from .exceptions import NoComparisonsError
@@ -29,14 +29,12 @@ class Ranker(RegressorMixin, PreferenceEstimator):
         return X, np.asarray(y, dtype=float), group, weight, kept
 
     def _check_graded(self, X, y, qid, sample_weight):
-        """Return items, dense grades, query codes, weights and kept positions; there is something to compare."""
+        """Return items, their levels within queries and kept positions; there is something to compare."""
         X, y, group, weight, kept = self._check_queries(X, y, qid, sample_weight)
-        codes = dense_codes(y)
-        one_of = np.empty(group.max() + 1, dtype=np.int64)
-        one_of[group] = codes
-        if np.array_equal(one_of[group], codes):
+        levels = comparisons.from_levels(dense_codes(y), group, weight)
+        if levels.n_pairs == 0:
             raise NoComparisonsError(_nothing_to_compare(y, self._n_queries))
-        return X, codes, group, weight, kept
+        return X, levels, kept
 
     def predict(self, X):
         """Return the utility of each item: the larger, the more preferred.

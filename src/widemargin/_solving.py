@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 from joblib import effective_n_jobs
 from scipy import sparse
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from . import _core
 from ._core import kernels, maps
@@ -26,15 +27,23 @@ LOSSES = {
 }
 EXACT_ROWS = 5_000  # explicit rows up to this are solved to rounding, whatever tol
 EXACT_KERNEL_ROWS = 1_500  # the same with a kernel, whose Newton steps cost the cube of them
+FIRST_ROWS = 200  # rows up to which a path begins with an exact solve: it is as quick as Newton without a start
 EXPLICIT_PAIRS = 20_000  # pairs are written out up to this: the interior point is exact there, and fast enough
 EXPLICIT_PAIRS_FINE = 200_000  # the same where Newton is slow on a kernel: a fine tol, or a C that makes it steep
 EXPLICIT_PAIRS_RESCUE = 1_000_000  # the same where Newton did not reach the gap
 FINE, STEEP = 1e-7, 100.0
+SAME = 1e-10  # gap up to which an exact answer is kept for another C
 ROUNDED_ITEMS = 1500  # items above which Newton works on float32 kernel values (its certificates never do)
 ROUNDED_TOL = 1e-6  # gap down to which those lead
 ROUNDED_VALUES = (1e-20, 1e30)  # largest kernel values that are safe in float32
 GRAM_ITEMS = 5000  # items up to which a linear model with more features than that goes through its Gram matrix
 INDEFINITE = -1e-8  # smallest eigenvalue, as a share of the largest, that a kernel matrix may have
+
+
+@cache
+def _libraries():
+    """Return the handle on BLAS, which takes milliseconds to find."""
+    return ThreadpoolController()
 
 
 class Solving:
@@ -126,7 +135,8 @@ class Solving:
     def _solve_rows(self, task, rows, part=0):
         """Solve explicit rows, the given part of the task."""
         C = self._scaled_C(float(rows.weight.sum()))
-        most = 0 if part in task.answers and self._is_on_path(task) else self._most_exact_rows(task.map_)
+        begins = part not in task.answers and rows.shape[0] <= FIRST_ROWS
+        most = 0 if self._is_on_path(task) and not begins else self._most_exact_rows(task.map_)
         plan = task.row_plans.setdefault(part, _core.rows_newton.Plan())
         return task.answer(C, self.tol, lambda: self._solve_rows_at(rows, task.map_, C, plan, most), part)
 
@@ -135,8 +145,8 @@ class Solving:
         return EXACT_KERNEL_ROWS if map_.is_gram else EXACT_ROWS
 
     def _is_on_path(self, task):
-        """Whether a solve has a neighbour to start from and need not be exact: then Newton is the quicker one."""
-        return bool(task.answers) and self.tol >= ROUNDED_TOL
+        """Whether a solve has neighbours and need not be exact: then Newton is the quicker one."""
+        return task.is_path and self.tol >= ROUNDED_TOL
 
     def _solve_rows_at(self, rows, map_, C, plan, most):
         """Solve exactly where rows are few or slacks are forbidden, else by Newton to the gap tol."""
@@ -169,17 +179,16 @@ class Solving:
         C = self._scaled_C(levels.total_weight)
         hard_kernel = map_.is_gram and (self.tol < FINE or C * np.mean(map_.diag()) > STEEP)
         limit = max(exact_pairs, EXPLICIT_PAIRS_FINE) if hard_kernel else exact_pairs
-        follows = exact_pairs <= EXPLICIT_PAIRS and self._is_on_path(
-            task
-        )  # more are asked for where rules need exactness
-        is_explicit = np.isinf(C) or (levels.n_pairs <= limit and not follows)
-        return task.answer(C, self.tol, lambda: self._solve_pairs(task, C, is_explicit=is_explicit))
+        is_needed = exact_pairs > EXPLICIT_PAIRS  # more are asked for where rules need exactness
+        is_explicit = np.isinf(C) or (levels.n_pairs <= limit and (is_needed or not self._is_on_path(task)))
+        tol = min(self.tol, SAME) if is_explicit and is_needed else self.tol
+        return task.answer(C, tol, lambda: self._solve_pairs(task, C, is_explicit=is_explicit))
 
     def _solve_pairs(self, task, C, *, is_explicit):
         """Solve pairs written out, or implicit ones; those are written out after all where Newton failed."""
         map_ = task.map_
         if is_explicit:
-            return self._interior_point(task.rows, map_, C)
+            return self._from_nearby(task, C) or self._interior_point(task.rows, map_, C)
         name, solution = self._newton(task, C)
         is_whole = not map_.is_gram or BYTES_WHOLE * map_.n_items**2 <= most_memory(self.memory_limit)
         if map_.is_rounded and solution.status is Status.STALLED and is_whole:
@@ -190,6 +199,17 @@ class Solving:
             return name, solution
         rescue = self._interior_point(task.rows, task.map_, C)
         return min((name, solution), rescue, key=lambda found: found[1].gap)
+
+    def _from_nearby(self, task, C):
+        """Return the exact solution by way of Newton's, on a path; None elsewhere, and where that fails."""
+        if not (task.is_path and task.answers) or np.isinf(C):
+            return None
+        if task.map_.is_gram:
+            self._check_gram_memory(task.map_.n_items, BYTES_WHOLE)
+        _, solution = self._newton(task, C)
+        u = task.map_.forward_exact(solution.weights)
+        found = _core.interior_point.from_nearby(task.rows, task.map_, C, LOSSES[self.loss], u, self.max_iter)
+        return found and ("interior_point", found)
 
     def _interior_point(self, rows, map_, C):
         if map_.is_gram:
@@ -205,12 +225,20 @@ class Solving:
         risk, map_, plan = task.plan
         how = {"tol": self.tol, "max_iter": self.max_iter, "verbose": bool(self.verbose)}
         n_threads = effective_n_jobs(self.n_jobs)
-        alone = threadpool_limits(limits=1, user_api="blas") if n_threads > 1 else nullcontext()
+        alone = _libraries().limit(limits=1, user_api="blas") if n_threads > 1 else nullcontext()
         with alone:  # threads take blocks: BLAS must not bring its own
-            solution = _core.newton.newton(risk, map_, C, start=task.start, plan=plan, **how)
+            start = self._last_weights(task, map_) if task.start is None else task.start
+            solution = _core.newton.newton(risk, map_, C, start=start, plan=plan, **how)
         task.start = solution.weights
         by_items = map_ is not task.map_
         return "newton", replace(solution, weights=task.map_.adjoint_exact(task.start)) if by_items else solution
+
+    def _last_weights(self, task, map_):
+        """Return the weights of the last fit where `warm_start` asks for them and they fit these features."""
+        asks = self._is_linear and getattr(self, "warm_start", False)
+        last = getattr(self, "coef_", None) if asks and map_ is task.map_ else None
+        fits = last is not None and last.shape == (map_.n_features,) and np.all(np.isfinite(last))
+        return last if fits else None
 
     def _plan(self, task, map_):
         """Return the risk, the map that Newton sees (coefficients of items for wide X) and the layout of the data."""

@@ -20,6 +20,7 @@ class Task:
     start: Any = None  # the last weights, as Newton sees them
     row_plans: dict = field(default_factory=dict)  # the same for explicit rows, by part
     answers: dict[int, Answer] = field(default_factory=dict)
+    is_path: bool = False  # whether more values of C follow
 
     @cached_property
     def rows(self):
@@ -66,7 +67,8 @@ class Answer:
 
     @cached_property
     def _norm(self):
-        return self.map_.squared_norm(self.solution.weights)
+        known = self.solution.squared_norm
+        return self.map_.squared_norm(self.solution.weights) if known is None else known
 
     @cached_property
     def _dual_norm(self):

@@ -16,10 +16,11 @@ import numpy as np
 from scipy.stats import kendalltau
 from sklearn import config_context
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.utils import check_array, check_scalar, column_or_1d
+from sklearn.utils import check_scalar
 
 from ._lazy import lazy_attributes
-from ._queries import query_codes
+from ._metric_inputs import as_ranks, checked, outcomes
+from ._pair_weights import dense, pair_weights, run_start
 
 NO_PAIRS = "no two rows of a query (of positive weight) differ in y"
 NO_HITS = "no query has a y above 0"
@@ -48,7 +49,7 @@ def concordance(y, u, *, qid=None, sample_weight=None):
     float
         In [0, 1], 0.5 for constant utilities; nan where no pair exists.
     """
-    right, tied, total = _pair_weights(*_checked(y, u, qid, sample_weight))
+    right, tied, total = map(np.sum, pair_weights(*checked(y, u, qid, sample_weight)))
     return _share("concordance", right + tied / 2, total, NO_PAIRS)
 
 
@@ -58,7 +59,7 @@ def pref_risk_utility(y, u, *, qid=None, sample_weight=None):
     A tie of utilities is a whole error, since the paper asks for U(better) > U(worse): this is
     1 - `concordance` only where no utilities tie. Parameters are those of `concordance`.
     """
-    right, _, total = _pair_weights(*_checked(y, u, qid, sample_weight))
+    right, _, total = map(np.sum, pair_weights(*checked(y, u, qid, sample_weight)))
     return _share("pref_risk_utility", total - right, total, NO_PAIRS)
 
 
@@ -82,7 +83,7 @@ def pref_risk_ranks(y, y_pred, *, labels=None, qid=None, sample_weight=None):
     float
         In [0, 1]; nan where no pair exists.
     """
-    right, _, total = _pair_weights(*_checked(*_ranks(y, y_pred, labels), qid, sample_weight))
+    right, _, total = map(np.sum, pair_weights(*checked(*as_ranks(y, y_pred, labels), qid, sample_weight)))
     return _share("pref_risk_ranks", total - right, total, NO_PAIRS)
 
 
@@ -93,8 +94,8 @@ def pref_risk_all_pairs(y, y_pred, *, labels=None, qid=None, sample_weight=None)
     `pref_risk_ranks`: Theorem 1 (with t counted as 2-sets, as printed, it is off by the factor 2).
     Parameters are those of `pref_risk_ranks`; with `qid`, the ordered pairs within queries.
     """
-    y, y_pred, group, weight = _checked(*_ranks(y, y_pred, labels), qid, sample_weight)
-    right, _, total = _pair_weights(y, y_pred, group, weight)
+    y, y_pred, group, weight = checked(*as_ranks(y, y_pred, labels), qid, sample_weight)
+    right, _, total = map(np.sum, pair_weights(y, y_pred, group, weight))
     every = np.sum(np.bincount(group, weights=weight) ** 2)
     return _share("pref_risk_all_pairs", 2 * (total - right), every, NO_PAIRS)
 
@@ -115,10 +116,13 @@ def kendall_tau(y, u, *, qid=None):
     float
         In [-1, 1]; nan where no query has two grades.
     """
-    y, u, group, _ = _checked(y, u, qid, None)
+    return _mean_defined("kendall_tau", _taus(*checked(y, u, qid, None)), NO_PAIRS)
+
+
+def _taus(y, u, group, _):
     order = np.argsort(group, kind="stable")
     queries = np.split(order, np.flatnonzero(np.diff(group[order])) + 1)
-    return _mean_defined("kendall_tau", np.array([_tau(y[rows], u[rows]) for rows in queries]), NO_PAIRS)
+    return np.array([_tau(y[rows], u[rows]) for rows in queries])
 
 
 def _tau(y, u):
@@ -150,7 +154,10 @@ def ndcg_score(y, u, *, qid=None, k=None):
         Mean over the queries with some y > 0; a query with one document, y > 0, scores 1. All-zero queries,
         of whatever length, are left out; nan where all are.
     """
-    y, u, group, _ = _checked(y, u, qid, None)
+    return _mean_defined("ndcg_score", _ndcgs(*checked(y, u, qid, None), k), "every y is 0")
+
+
+def _ndcgs(y, u, group, _, k=None):
     if y.min() < 0 or y.max() > 1000:
         raise ValueError(
             f"y runs from {y.min()} to {y.max()}, expected grades from 0 to 1000 (the gain is 2^y - 1); "
@@ -159,7 +166,7 @@ def ndcg_score(y, u, *, qid=None, k=None):
     if k is not None:
         check_scalar(k, "k", (int, np.integer), min_val=1)
     gain = np.exp2(y.astype(np.float64)) - 1.0
-    return _mean_ratio("ndcg_score", _dcg(gain, u, group, k), _dcg(gain, y, group, k), "every y is 0")
+    return _ratio(_dcg(gain, u, group, k), _dcg(gain, y, group, k))
 
 
 def map_score(y, u, *, qid=None):
@@ -169,14 +176,17 @@ def map_score(y, u, *, qid=None):
     `average_precision_score`. Queries without a relevant document are left out, one relevant document alone
     scores 1. Parameters are those of `concordance`.
     """
-    y, u, group, _ = _checked(y, u, qid, None)
+    return _mean_defined("map_score", _average_precisions(*checked(y, u, qid, None)), NO_HITS)
+
+
+def _average_precisions(y, u, group, _):
     order, place, block = _places(u, group)
     end = np.flatnonzero(np.append(np.diff(block), 1))
     relevant = (y[order] > 0).astype(np.int64)
     before = np.append(0, np.cumsum(relevant))
     precision = (before[end + 1] - before[end - place[end]]) / (place[end] + 1)
     gained = np.bincount(group[order], weights=relevant * precision[block])
-    return _mean_ratio("map_score", gained, np.bincount(group, weights=y > 0), NO_HITS)
+    return _ratio(gained, np.bincount(group, weights=y > 0))
 
 
 def mrr_score(y, u, *, qid=None):
@@ -185,13 +195,16 @@ def mrr_score(y, u, *, qid=None):
     Among tied utilities the irrelevant documents stand first: ties never help. Queries without a relevant
     document are left out, one relevant document alone scores 1. Parameters are those of `concordance`.
     """
-    y, u, group, _ = _checked(y, u, qid, None)
+    return _mean_defined("mrr_score", _reciprocal_ranks(*checked(y, u, qid, None)), NO_HITS)
+
+
+def _reciprocal_ranks(y, u, group, _):
     order, place, block = _places(u, group)
     end = np.flatnonzero(np.append(np.diff(block), 1))
     found = np.bincount(block, weights=y[order] > 0)
     first = np.full(group.max() + 1, np.inf)
     np.minimum.at(first, group[order[end]], np.where(found > 0, place[end] + 2 - found, np.inf))
-    return _mean_defined("mrr_score", np.where(np.isfinite(first), 1.0 / first, np.nan), NO_HITS)
+    return np.where(np.isfinite(first), 1.0 / first, np.nan)
 
 
 def top1_risk(y, u, *, qid=None, sample_weight=None):
@@ -215,7 +228,12 @@ def top1_risk(y, u, *, qid=None, sample_weight=None):
     float
         In [0, 1]; nan where no set remains.
     """
-    y, u, group, weight = _checked(y, u, qid, sample_weight)
+    stake, missed = _misses(*checked(y, u, qid, sample_weight))
+    return _share("top1_risk", stake @ missed, stake.sum(), "no set of positive weight has two y")
+
+
+def _misses(y, u, group, weight):
+    """Return what each set weighs, and whether its largest utility is not a chosen row's."""
     order = np.argsort(group, kind="stable")  # stable: of equal utilities the first row stays the first
     start = np.flatnonzero(np.append(True, np.diff(group[order])))
     best, worst, largest = (
@@ -227,12 +245,57 @@ def top1_risk(y, u, *, qid=None, sample_weight=None):
     stake[best == worst] = 0.0
     leaders = order[(u == largest[group])[order]]
     top = leaders[np.append(True, np.diff(group[leaders]) > 0)]
-    return _share("top1_risk", stake @ ~chosen[top], stake.sum(), "no set of positive weight has two y")
+    return stake, ~chosen[top]
+
+
+def by_query(metric, y, u, *, qid, **options):
+    """Return the queries and the metric of each, nan where it is undefined: all queries in one pass.
+
+    Parameters
+    ----------
+    metric : function
+        `concordance`, `kendall_tau`, `ndcg_score`, `map_score`, `mrr_score` or `top1_risk`.
+    y, u, qid : array-like of shape (n,)
+        As in `concordance`.
+    **options
+        Of the metric: `k` of `ndcg_score`.
+
+    Returns
+    -------
+    ids : ndarray of shape (n_queries,)
+        The queries, in the order of their ids (of first appearance, where ids have none).
+    values : ndarray of shape (n_queries,)
+        What `metric` returns for the rows of each.
+
+    Examples
+    --------
+    >>> from widemargin.metrics import by_query, ndcg_score
+    >>> by_query(ndcg_score, [2, 0, 1, 0, 0], [3, 2, 1, 5, 4], qid=["b", "b", "a", "a", "c"])
+    (array(['a', 'b', 'c'], dtype='<U1'), array([0.63092975, 1.        ,        nan]))
+    """
+    each = {
+        concordance: _concordances,
+        kendall_tau: _taus,
+        ndcg_score: _ndcgs,
+        map_score: _average_precisions,
+        mrr_score: _reciprocal_ranks,
+        top1_risk: lambda *rows: _ratio(*(stake * part for stake, missed in [_misses(*rows)] for part in (missed, 1))),
+    }
+    if metric not in each:
+        raise ValueError(f"metric={metric!r} is no mean over queries; pass one of {[m.__name__ for m in each]}.")
+    rows = checked(y, u, qid, None)
+    ids = np.asarray(qid)[np.unique(rows[2], return_index=True)[1]]
+    return ids, each[metric](*rows, **options)
+
+
+def _concordances(*rows):
+    right, tied, total = pair_weights(*rows)
+    return _ratio(right + tied / 2, total)
 
 
 def comparison_zero_one_loss(y, y_pred, *, sample_weight=None):
     """Return the share of pairs whose outcome (+1 first preferred, 0 same, -1) is mispredicted: 002 (2)."""
-    y, y_pred, _, weight = _checked(_outcomes(y, "y"), _outcomes(y_pred, "y_pred"), None, sample_weight)
+    y, y_pred, _, weight = checked(outcomes(y, "y"), outcomes(y_pred, "y_pred"), None, sample_weight)
     return float(np.average(y != y_pred, weights=weight))
 
 
@@ -258,7 +321,7 @@ def comparison_auc(y, s, *, sample_weight=None):
     float
         In [0, 1]; nan unless there are both inequalities and ties.
     """
-    y, s, _, weight = _checked(_outcomes(y, "y"), s, None, sample_weight)
+    y, s, _, weight = checked(outcomes(y, "y"), s, None, sample_weight)
     tie, signed = y == 0, (y * s)[y != 0]
     order = np.argsort(np.abs(s[tie]))
     bar, below = np.abs(s[tie])[order], np.append(0, np.cumsum(weight[tie][order]))
@@ -269,7 +332,7 @@ def comparison_auc(y, s, *, sample_weight=None):
 
 def mean_absolute_error(y, y_pred, *, labels=None, sample_weight=None):
     """Return the mean |predicted - true| rank, scikit-learn's; ranks are positions in `labels` if given."""
-    y, y_pred, _, weight = _checked(*_ranks(y, y_pred, labels), None, sample_weight)
+    y, y_pred, _, weight = checked(*as_ranks(y, y_pred, labels), None, sample_weight)
     return float(np.average(np.abs(y - y_pred), weights=weight))
 
 
@@ -279,61 +342,22 @@ def quadratic_weighted_kappa(y, y_pred, *, labels=None, sample_weight=None):
     Ranks are one step apart in the order of `labels` (worst first) or, without it, of the ranks that occur:
     pass `labels` where a rank may be missing from the data, or the step across it is too short.
     """
-    y, y_pred, _, weight = _checked(*_ranks(y, y_pred, labels), None, sample_weight)
+    y, y_pred, _, weight = checked(*as_ranks(y, y_pred, labels), None, sample_weight)
     ranks = np.stack([y, y_pred])[:, weight > 0]
-    ranks = _codes(ranks) if labels is None else ranks
+    ranks = dense(ranks) if labels is None else ranks
     if np.all(ranks == ranks[0, 0]):
         return _undefined("quadratic_weighted_kappa", "y and y_pred hold one and the same rank")
     options = {"labels": np.arange(ranks.max() + 1), "sample_weight": weight[weight > 0]}
     return float(import_module("sklearn.metrics").cohen_kappa_score(*ranks, weights="quadratic", **options))
 
 
-def _pair_weights(y, u, group, weight):
-    """Return the weight of the pairs of different y that u orders right, that u ties, and of all of them."""
-    level, value = _codes(y), _codes(u)
-    total = _different_weight(group, level, weight)
-    tied = _different_weight(group * (value.max() + 1) + value, level, weight)
-    # pairs of one level, of one value or of two groups must not rise: the orders run against each other there
-    order = np.lexsort((-value, level, group))
-    rising = np.lexsort((-np.arange(order.size), value[order], -group[order]))
-    return _rising_weight(rising, weight[order]), tied, total
-
-
-def _different_weight(outer, inner, weight):
-    """Return the weight of the pairs with the same `outer` and different `inner`."""
-    order = np.lexsort((inner, outer))
-    new_outer = np.append(True, np.diff(outer[order]) != 0)
-    new_inner = np.append(True, np.diff(inner[order]) != 0) | new_outer
-    before = np.append(0, np.cumsum(weight[order]))
-    return weight[order] @ (before[_run_start(new_inner)] - before[_run_start(new_outer)])
-
-
-def _rising_weight(places, weight):
-    """Return the sum of weight[p] * weight[q] over p < q where p stands before q in the permutation `places`.
-
-    Merge sort upside down: at each level the aligned blocks of 2 * half places lie together, each in the
-    permutation's order; right halves count the left ones before them, then each block is split, stably.
-    """
-    index, total, half = np.arange(places.size), 0, 1 << (places.size - 1).bit_length() >> 1
-    while half:
-        is_right, start, w = (places & half) != 0, places & (-2 * half), weight[places]
-        before = np.append(0, np.cumsum(np.where(is_right, 0, w)))
-        total += np.where(is_right, w, 0) @ (before[:-1] - before[start])
-        n_left = np.append(0, np.cumsum(~is_right))
-        n_left = n_left[:-1] - n_left[start]
-        split = np.empty_like(places)
-        split[np.where(is_right, index + half - n_left, start + n_left)] = places
-        places, half = split, half >> 1
-    return total
-
-
 def _places(u, group):
     """Return the rows by (group, utility descending), their places in the group, their blocks of ties."""
-    value = _codes(u)
+    value = dense(u)
     order = np.lexsort((-value, group))
     new_group = np.append(True, np.diff(group[order]) != 0)
     block = np.cumsum(new_group | np.append(True, np.diff(value[order]) != 0)) - 1
-    return order, np.arange(order.size) - _run_start(new_group), block
+    return order, np.arange(order.size) - run_start(new_group), block
 
 
 def _dcg(gain, u, group, k):
@@ -344,24 +368,14 @@ def _dcg(gain, u, group, k):
     return np.bincount(group[order], weights=gain[order] * shared[block])
 
 
-def _codes(values):
-    """Return dense integer codes in the order of the values."""
-    return np.unique(values, return_inverse=True)[1].astype(np.int64)
-
-
-def _run_start(is_start):
-    """Return for each position where its run begins."""
-    return np.maximum.accumulate(np.where(is_start, np.arange(is_start.size), 0))
-
-
 def _share(metric, part, whole, why):
     """Return part / whole, which rounding must not push out of [0, 1], or nan if the whole is nothing."""
     return float(np.clip(part / whole, 0.0, 1.0)) if whole > 0 else _undefined(metric, why)
 
 
-def _mean_ratio(metric, part, whole, why):
-    """Return the mean of part / whole over the queries where the whole is positive."""
-    return _mean_defined(metric, np.divide(part, whole, out=np.full(part.shape, np.nan), where=whole > 0), why)
+def _ratio(part, whole):
+    """Return part / whole for each query, nan where the whole is nothing."""
+    return np.divide(part, whole, out=np.full(whole.shape, np.nan), where=whole > 0)
 
 
 def _mean_defined(metric, values, why):
@@ -374,52 +388,6 @@ def _undefined(metric, why):
     """Warn that the metric has no value, and return nan."""
     warnings.warn(f"{metric} is undefined and set to nan: {why}.", UndefinedMetricWarning, stacklevel=4)
     return float("nan")
-
-
-def _checked(y, u, qid, sample_weight):
-    """Return y, u, the query codes and the weights (int64 ones without any), all of one length."""
-    y, u = _vector(y, "y"), _vector(u, "prediction")
-    if u.size != y.size:
-        raise ValueError(f"the predictions have {u.size} entries but y has {y.size}; pass one for each row of y.")
-    if sample_weight is None:
-        return y, u, query_codes(qid, y.size), np.ones(y.size, dtype=np.int64)
-    weight = _vector(sample_weight, "sample_weight").astype(np.float64)
-    if weight.size != y.size or weight.min() < 0 or weight.max() == 0:
-        raise ValueError(
-            f"sample_weight has {weight.size} entries from {weight.min():g} to {weight.max():g}, "
-            f"expected {y.size}, one per row, none negative and some positive."
-        )
-    return y, u, query_codes(qid, y.size), weight
-
-
-def _vector(values, name):
-    """Return `values` as a vector of finite numbers."""
-    array = np.asarray(values)
-    if array.size and isinstance(array.flat[0], str | bytes):
-        raise ValueError(
-            f"{name} holds strings such as {array.flat[0]!r}, expected numbers, larger = preferred; "
-            "encode them, or pass labels= (worst first) where the metric has it."
-        )
-    return column_or_1d(check_array(array, ensure_2d=False, input_name=name))
-
-
-def _ranks(y, y_pred, labels):
-    """Return true and predicted ranks as numbers: themselves, or positions in `labels`."""
-    if labels is None:
-        return y, y_pred
-    position = {label: i for i, label in enumerate(labels)}
-    unknown = {*np.asarray(y).tolist(), *np.asarray(y_pred).tolist()}.difference(position)
-    if unknown:
-        raise ValueError(f"labels={list(position)} lacks {unknown}; pass every rank of y and y_pred, worst first.")
-    return tuple([position[v] for v in np.asarray(ranks).tolist()] for ranks in (y, y_pred))
-
-
-def _outcomes(y, name):
-    """Return the outcomes of comparisons, which must be +1, 0 or -1."""
-    y = _vector(y, name)
-    if not np.isin(y, (-1, 0, 1)).all():
-        raise ValueError(f"{name} holds {np.unique(y)[:5]}, expected only +1 (first preferred), 0 (same) and -1.")
-    return y.astype(np.int64)
 
 
 def _scorer(metric, *, qid=True, sign=1, method="predict"):

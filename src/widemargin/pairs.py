@@ -312,7 +312,8 @@ def _item_table(items, first, second):
         key = items.columns[0]
         names, features = list(items[key]), items.drop(columns=key) if hasattr(items, "iloc") else items.drop(key)
     if len(set(names)) < len(names):
-        raise ValueError("items names an item twice; expected one row per item.")
+        twice = next(name for k, name in enumerate(names) if name in names[:k])
+        raise ValueError(f"items names {twice!r} twice; expected one row per item.")
     return names, features
 
 

@@ -88,6 +88,7 @@ def bootstrap_utilities(
     level=0.95,
     random_state=None,
     n_jobs=None,
+    progress=None,
 ):
     """Return utilities of items and how much they vary when the votes are drawn again.
 
@@ -113,6 +114,8 @@ def bootstrap_utilities(
         Seed of the resamples; the answer does not depend on `n_jobs`.
     n_jobs : int, default=None
         Processes, as in scikit-learn.
+    progress : callable, default=None
+        What the resamples are drawn through, to show how many are done: `tqdm.tqdm`, for example.
 
     Returns
     -------
@@ -148,7 +151,8 @@ def bootstrap_utilities(
     seeds = rng.randint(np.iinfo(np.int32).max, size=n_boot)
     utility = _fitted_utility(clone(estimator), pairs, y, weight, np.arange(n), items)
     done = Parallel(n_jobs=n_jobs)(
-        delayed(_resampled_utility)(clone(estimator), pairs, y, weight, units, seed, items) for seed in seeds
+        delayed(_resampled_utility)(clone(estimator), pairs, y, weight, units, seed, items)
+        for seed in (seeds if progress is None else progress(seeds))
     )
     _warn_once([message for _, message in done if message])
     return UtilityIntervals(utility, np.array([u for u, _ in done]), float(level))
@@ -166,6 +170,7 @@ def leaderboard(
     level=0.95,
     random_state=None,
     n_jobs=None,
+    progress=None,
     output="pandas",
 ):
     """Return a table of the items, best first, with intervals of their utilities and ranks.
@@ -180,7 +185,7 @@ def leaderboard(
         +1, 0 or -1; None: the first item of every pair won.
     names : array-like of shape (n_items,), default=None
         What the items are called; None: as `pairs` names them, or their positions.
-    sample_weight, groups, n_boot, level, random_state, n_jobs
+    sample_weight, groups, n_boot, level, random_state, n_jobs, progress
         As in `bootstrap_utilities`.
     output : {"pandas", "polars", "default"}, default="pandas"
         Kind of table; "default" is a dict of arrays.
@@ -237,6 +242,7 @@ def leaderboard(
         level=level,
         random_state=random_state,
         n_jobs=n_jobs,
+        progress=progress,
     )
     counts = _counts(pairs, y, sample_weight)
     low, high = found.rank_range

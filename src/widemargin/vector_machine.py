@@ -7,7 +7,6 @@ import warnings
 import numpy as np
 
 from . import _core
-from ._core import comparisons
 from ._core.maps import landmarks
 from ._estimator import check_choice
 from ._ranker import Ranker
@@ -132,11 +131,11 @@ class RankingVectorMachine(Ranker):
         if not isinstance(self.positive, (bool, np.bool_)):
             raise TypeError(f"positive={self.positive!r} is a {type(self.positive).__name__}; expected True or False.")
         self._warn_on_cone()
-        X, codes, group, weight, kept = self._check_graded(X, y, qid, sample_weight)
-        return Task(X, kept, self._candidates(X), comparisons.from_levels(codes, group, weight))
+        X, levels, kept = self._check_graded(X, y, qid, sample_weight)
+        return Task(X, kept, self._candidates(X), levels)
 
     def _learn(self, task):
-        solution = self._solve_levels_one_norm(task.map_, task.comparisons, task.kept)
+        solution = self._solve_levels_one_norm(task)
         self._keep_solution("linear_program", [solution])
         if self._is_linear:
             self.coef_ = np.asarray(task.X.T @ solution.weights, dtype=float)
@@ -152,14 +151,20 @@ class RankingVectorMachine(Ranker):
         chosen = landmarks(K, self.n_components)
         return np.where(np.isin(np.arange(X.shape[0]), chosen), K, 0.0)
 
-    def _solve_levels_one_norm(self, K, levels, kept):
-        """Solve the linear program of the chosen machine."""
-        C = self._scaled_C(levels.total_weight)
-        how = {"positive": bool(self.positive), "tol": self.tol, "max_iter": self.max_iter}
+    def _solve_levels_one_norm(self, task):
+        """Solve the linear program of the chosen machine, with what the last C on a path has left in `task.rest`."""
+        C, K, levels = self._scaled_C(task.comparisons.total_weight), task.map_, task.comparisons
         if self.vectors == "points":
-            return _core.one_norm.ranking_vectors(K, levels, C, **how)
-        solution, pairs, self.pair_coef_ = _core.pairs_machine.ranking_pairs(K, levels, C, **how)
-        self.pairs_ = kept[pairs]
+            if "path" not in task.rest:
+                task.rest["path"] = _core.one_norm.VectorPath(K, levels, positive=bool(self.positive))
+            return task.rest["path"].solve(C, self.tol, self.max_iter)
+        last, pairs, alpha = task.rest.get("last", (None, None, None))
+        solution = None if last is None else last.at(C, self.tol)
+        if solution is None:
+            how = {"positive": bool(self.positive), "tol": self.tol, "max_iter": self.max_iter}
+            solution, pairs, alpha = _core.pairs_machine.ranking_pairs(K, levels, C, **how)
+        task.rest["last"] = _core.one_norm.Carried(C, float(np.abs(alpha).sum()), solution), pairs, alpha
+        self.pairs_, self.pair_coef_ = task.kept[pairs], alpha
         return solution
 
     def _warn_on_cone(self):

@@ -18,6 +18,24 @@ def gradient(
     g: Array,
     sums: Array,
 ) -> bool: ...
+def gather(X: NDArray, which: IntArray, out: NDArray) -> None: ...
+def look(
+    X: NDArray,
+    which: IntArray,
+    w: NDArray,
+    first: int,
+    order: IntArray,
+    rank: IntArray,
+    starts: IntArray,
+    groups: IntArray,
+    weight: Array,
+    thresholds: Array,
+    shares: Array,
+    most: int,
+    g: Array,
+    pull: Array,
+    sums: Array,
+) -> bool: ...
 def ascending(
     u: Array, order: IntArray, rank: IntArray, starts: IntArray, groups: IntArray, by_u: IntArray
 ) -> None: ...

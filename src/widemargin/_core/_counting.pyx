@@ -14,6 +14,7 @@ Each loop has a NumPy twin in `_counting_ref.py`.
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
+from scipy.linalg.cython_blas cimport dgemv, sgemv
 
 cdef enum:
     FEW = 24  # up to so many levels one running sum per level beats a tree
@@ -24,6 +25,10 @@ cdef enum:
 FEW_LEVELS = FEW
 
 ctypedef fused real:
+    float
+    double
+
+ctypedef fused product:  # the precision of products with X, which may be wider than X
     float
     double
 
@@ -339,6 +344,32 @@ cdef void visit(Scratch* s, const double* x, Py_ssize_t n, Py_ssize_t levels, co
             everything.cx += s.c[i] * x[i]
 
 
+cdef bint count(Scratch* s, const double* u, int64_t base, const int64_t[::1] order, const int64_t[::1] rank,
+                const int64_t[::1] starts, const int64_t[::1] groups, Py_ssize_t first, Py_ssize_t end,
+                const double[::1] weight, const double[::1] thresholds, const double[::1] shares, double* g,
+                double[:, ::1] sums) noexcept nogil:
+    """Do the work of `gradient` for groups[first:end]."""
+    cdef Py_ssize_t q, a, n, k, m, levels
+    cdef double[MOST] H, inner, pairs
+    for q in range(first, end):
+        a = starts[groups[q]]
+        n = starts[groups[q] + 1] - a
+        levels = rank[a] + 1  # positions go from the best level down
+        if levels < 2:
+            continue
+        if not load(s, u, &order[a], &rank[a], &weight[0], base, n):
+            return False
+        visit(s, s.us, n, levels, thresholds, shares, H, inner, pairs)
+        for k in range(n):
+            # d phi / d u = 2 c (u W - V + t (W above - W below))
+            g[order[a + s.by_u[k]] - base] = 2.0 * s.c[k] * (s.us[k] * s.total[k] - s.moment[k] + s.pull[k])
+        for m in range(thresholds.shape[0]):
+            sums[m, 0] += H[m]
+            sums[m, 1] += thresholds[m] * H[m] + inner[m]  # Euler: phi = t H + u . grad phi / 2
+            sums[m, 2] += pairs[m]
+    return True
+
+
 def gradient(const double[::1] u, int64_t base, const int64_t[::1] order, const int64_t[::1] rank,
              const int64_t[::1] starts, const int64_t[::1] groups, const double[::1] weight,
              const double[::1] thresholds, const double[::1] shares, double[::1] g, double[:, ::1] sums):
@@ -347,32 +378,127 @@ def gradient(const double[::1] u, int64_t base, const int64_t[::1] order, const 
     A share of 0 asks for H only. Groups of one level are skipped; g must come zeroed.
     Returns False where a utility is not finite.
     """
-    cdef Py_ssize_t q, a, n, k, m, M = thresholds.shape[0], levels
     cdef Scratch s
-    cdef bint fine = True
-    cdef double[MOST] H, inner, pairs
+    cdef bint fine
     if not allocate(&s, starts, rank, groups, False):
         release(&s)
         raise MemoryError
     with nogil:
-        for q in range(groups.shape[0]):
-            a = starts[groups[q]]
-            n = starts[groups[q] + 1] - a
-            levels = rank[a] + 1  # positions go from the best level down
-            if levels < 2:
-                continue
-            if not load(&s, &u[0], &order[a], &rank[a], &weight[0], base, n):
-                fine = False
-                break
-            visit(&s, s.us, n, levels, thresholds, shares, H, inner, pairs)
-            for k in range(n):
-                # d phi / d u = 2 c (u W - V + t (W above - W below))
-                g[order[a + s.by_u[k]] - base] = 2.0 * s.c[k] * (s.us[k] * s.total[k] - s.moment[k] + s.pull[k])
-            for m in range(M):
-                sums[m, 0] += H[m]
-                sums[m, 1] += thresholds[m] * H[m] + inner[m]  # Euler: phi = t H + u . grad phi / 2
-                sums[m, 2] += pairs[m]
+        fine = count(&s, &u[0], base, order, rank, starts, groups, 0, groups.shape[0], weight, thresholds, shares,
+                     &g[0], sums)
     release(&s)
+    return fine
+
+
+cdef inline void gemv(bint transposed, const product* X, Py_ssize_t n, Py_ssize_t p, Py_ssize_t stride,
+                      const product* x, product* y) noexcept nogil:
+    """Write y = X x, or X' x, for n rows of X that begin `stride` entries apart."""
+    cdef char form = b"N" if transposed else b"T"  # BLAS counts by columns
+    cdef int rows = <int> n, columns = <int> p, lead = <int> stride, one = 1
+    cdef product scale = 1.0, zero = 0.0
+    if product is float:
+        sgemv(&form, &columns, &rows, &scale, <float*> X, &lead, <float*> x, &one, &zero, y, &one)
+    else:
+        dgemv(&form, &columns, &rows, &scale, <double*> X, &lead, <double*> x, &one, &zero, y, &one)
+
+
+cdef void copy_rows(const real[:, :] X, const int64_t[::1] which, Py_ssize_t first, Py_ssize_t n,
+                    product* out) noexcept nogil:
+    """Write rows first, first + 1, ... of X, or of X[which], one after the other."""
+    cdef Py_ssize_t k, i, c, p = X.shape[1]
+    cdef const real* row
+    for k in range(n):
+        i = which[first + k] if which.shape[0] > 0 else first + k
+        if X.strides[1] == sizeof(real):
+            row = &X[i, 0]
+            for c in range(p):
+                out[c] = <product> row[c]
+        else:
+            for c in range(p):
+                out[c] = <product> X[i, c]
+        out += p
+
+
+def gather(const real[:, :] X, const int64_t[::1] which, real[:, ::1] out):
+    """Write X[which] without the GIL."""
+    with nogil:
+        copy_rows(X, which, 0, which.shape[0], &out[0, 0])
+
+
+def look(const real[:, :] X, const int64_t[::1] which, const product[::1] w, int64_t first, const int64_t[::1] order,
+         const int64_t[::1] rank, const int64_t[::1] starts, const int64_t[::1] groups, const double[::1] weight,
+         const double[::1] thresholds, const double[::1] shares, Py_ssize_t most, double[::1] g, double[::1] pull,
+         double[:, ::1] sums):
+    """Do the work of `gradient` at the utilities X w, for groups whose rows lie one after the other from `first` on.
+
+    Adds X'g to pull. Rows are those of X[which], or of X where `which` is empty. Products are in the precision of w.
+    Whole groups of about `most` rows are multiplied by w, counted and multiplied by g while they are in cache; only a
+    larger group is read twice. No Python in between: threads that look at different groups do not wait for each other.
+    """
+    cdef Py_ssize_t p = X.shape[1], n_groups = groups.shape[0], q = 0, end, n, size, largest = most, a, m, k, i
+    cdef Py_ssize_t begin = first, stride = p
+    cdef bint as_is = sizeof(real) == sizeof(product) and which.shape[0] == 0 and X.strides[1] == sizeof(real), fine = True
+    cdef Scratch s
+    cdef product* block = NULL
+    cdef const product* rows = NULL
+    cdef product* short
+    cdef double* u
+    as_is = as_is and X.strides[0] >= p * <Py_ssize_t> sizeof(real) and X.strides[0] % sizeof(real) == 0
+    for k in range(n_groups):
+        largest = max(largest, starts[groups[k] + 1] - starts[groups[k]])
+    u = <double*> malloc(largest * sizeof(double))
+    short = <product*> malloc((most + p) * sizeof(product))  # utilities or slopes of some rows, and a part of X'g
+    if not as_is:
+        block = <product*> malloc(most * p * sizeof(product))
+    if not allocate(&s, starts, rank, groups, False) or u == NULL or short == NULL or (block == NULL and not as_is):
+        release(&s)
+        free(u)
+        free(short)
+        free(block)
+        raise MemoryError
+    if as_is:
+        stride = X.strides[0] // sizeof(real)
+    with nogil:
+        memset(&g[0], 0, g.shape[0] * sizeof(double))
+        while q < n_groups and fine:
+            n, end = 0, q
+            while end < n_groups:
+                size = starts[groups[end] + 1] - starts[groups[end]]
+                if n > 0 and n + size > most:
+                    break
+                n += size
+                end += 1
+            for k in range((n + most - 1) // most):
+                a = k * most
+                m = min(most, n - a)
+                if as_is:
+                    rows = <const product*> &X[begin + a, 0]
+                else:
+                    copy_rows(X, which, begin + a, m, block)
+                    rows = block
+                gemv(False, rows, m, p, stride, &w[0], short)
+                for i in range(m):
+                    u[a + i] = short[i]
+            fine = count(&s, u, begin, order, rank, starts, groups, q, end, weight, thresholds, shares,
+                         &g[begin - first], sums)
+            for k in range((n + most - 1) // most):
+                a = k * most
+                m = min(most, n - a)
+                if as_is:
+                    rows = <const product*> &X[begin + a, 0]
+                elif n > most:
+                    copy_rows(X, which, begin + a, m, block)
+                for i in range(m):
+                    short[i] = <product> g[begin - first + a + i]
+                gemv(True, rows, m, p, stride, short, short + most)
+                for i in range(p):
+                    pull[i] += short[most + i]
+            q = end
+            begin += n
+    release(&s)
+    free(u)
+    free(short)
+    free(block)
     return fine
 
 
@@ -474,22 +600,33 @@ def laplacian_tile(const real[::1] u, const real[::1] weight, const int64_t[::1]
             out[i, first + i] = <real> (0.5 * degree[first + i])
 
 
+cdef inline void add_row(real* y, real a, const real* x, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t c
+    for c in range(n):
+        y[c] += a * x[c]
+
+
+cdef inline void mix_rows(real* y, real a, const real* x, real b, const real* z, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t c
+    for c in range(n):
+        y[c] = a * x[c] + b * z[c]
+
+
 def laplacian_rows(const double[::1] u, int64_t base, const int64_t[::1] order, const int64_t[::1] rank,
                    const int64_t[::1] starts, const int64_t[::1] groups, const double[::1] weight,
                    const double[::1] thresholds, const double[::1] shares, const real[:, ::1] X, real[:, ::1] out):
-    """Add half of sum_m shares[m] Hess phi(thresholds[m]) X to out, for groups of few levels: running sums of whole rows of X.
+    """Write half of sum_m shares[m] Hess phi(thresholds[m]) X to out, for groups of few levels: running sums of whole rows of X.
 
     A symmetric product needs each pair once: out gets half the degree times each row, minus the active worse
-    partners of that row, so that X' out + out' X = X' L X.
+    partners of that row, so that X' out + out' X = X' L X. The first share must not be 0.
     """
-    cdef Py_ssize_t q, a, n, k, l, c, p, m, levels, columns = X.shape[1], i
+    cdef Py_ssize_t q, a, n, k, l, p, m, levels, columns = X.shape[1], i
     cdef Scratch s
     cdef double[MOST] H, inner, pairs
-    cdef real* sums
+    cdef real* sums  # over the active items of level l and below
     cdef real* row
     cdef const real* x
-    cdef real* y
-    cdef real wi, half
+    cdef real less
     sums = <real*> malloc(FEW * columns * sizeof(real))
     if not allocate(&s, starts, rank, groups, False) or sums == NULL:
         release(&s)
@@ -503,11 +640,6 @@ def laplacian_rows(const double[::1] u, int64_t base, const int64_t[::1] order, 
             if levels < 2 or not load(&s, &u[0], &order[a], &rank[a], &weight[0], base, n):
                 continue
             visit(&s, s.us, n, levels, thresholds, shares, H, inner, pairs)
-            for k in range(n):
-                i = order[a + s.by_u[k]] - base
-                half = <real> (s.c[k] * s.total[k])
-                for c in range(columns):
-                    out[i, c] = half * X[i, c]
             for m in range(thresholds.shape[0]):
                 if shares[m] == 0.0:
                     continue
@@ -516,16 +648,15 @@ def laplacian_rows(const double[::1] u, int64_t base, const int64_t[::1] order, 
                 for k in range(n - 1, -1, -1):
                     while p >= 0 and s.us[k] - s.us[p] < thresholds[m]:
                         x = &X[order[a + s.by_u[p]] - base, 0]
-                        wi = <real> s.c[p]
-                        row = sums + s.rank[p] * columns
-                        for c in range(columns):
-                            row[c] += wi * x[c]
+                        for l in range(s.rank[p], levels - 1):
+                            add_row(sums + l * columns, <real> s.c[p], x, columns)
                         p -= 1
-                    y = &out[order[a + s.by_u[k]] - base, 0]
-                    wi = <real> (2.0 * shares[m] * s.c[k])
-                    for l in range(s.rank[k]):
-                        row = sums + l * columns
-                        for c in range(columns):
-                            y[c] -= wi * row[c]
+                    i = order[a + s.by_u[k]] - base
+                    row = sums + max(s.rank[k] - 1, 0) * columns
+                    less = <real> (-2.0 * shares[m] * s.c[k]) if s.rank[k] > 0 else <real> 0.0
+                    if m == 0:
+                        mix_rows(&out[i, 0], <real> (s.c[k] * s.total[k]), &X[i, 0], less, row, columns)
+                    else:
+                        add_row(&out[i, 0], less, row, columns)
     release(&s)
     free(sums)

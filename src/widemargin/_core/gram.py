@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
@@ -22,6 +22,7 @@ FLUSH = 1e-21  # float64 beside this knows nothing below 2e-37
 BYTES_WHOLE, BYTES_HALF = 24, 4  # that a fit needs for each entry of the matrix, whole or half
 SPAN_SHARE, LEAST_SPAN, LARGEST_SPAN = 0.08, 400, 1200  # items of the span; too few are worse than none
 SPAN_SEED = 20101
+KEPT_ITEMS = 4000  # items up to which float64 values asked for twice are kept: 64 MB
 RIDGE = 1e-4  # of the mean of the diagonal: those items may be nearly dependent
 
 
@@ -120,6 +121,8 @@ class HalfGram:
     kernel: Kernel
     X: Any
     strips: list[NDArray]
+    kept: list[tuple[slice, slice, Array]] = field(default_factory=list)  # float64 tiles
+    asked: list[None] = field(default_factory=list)  # grows with every exact product
     is_rounded = True
 
     @classmethod
@@ -152,8 +155,11 @@ class HalfGram:
         return out
 
     def exact_product(self, v: Array) -> Array:
-        """Return K v from the kernel's float64 values, which are computed again."""
-        return streamed_product(self.kernel, self.X, v)
+        """Return K v from the kernel's float64 values: computed again, and kept where few items are asked for again."""
+        if not self.kept and self.asked and self.n_items <= KEPT_ITEMS:
+            self.kept.extend(lower_tiles(self.kernel, self.X))
+        self.asked.append(None)
+        return tiled_product(self.kept or lower_tiles(self.kernel, self.X), v)
 
     def corner(self, items: IntArray) -> HalfGram:
         """Return the matrix over some items."""
@@ -190,8 +196,13 @@ def lower_tiles(kernel: Kernel, X: Any) -> Iterator[tuple[slice, slice, Array]]:
 
 def streamed_product(kernel: Kernel, X: Any, v: Array) -> Array:
     """Return K v, or K times the columns of v; a tile of K exists at a time."""
+    return tiled_product(lower_tiles(kernel, X), v)
+
+
+def tiled_product(tiles: Iterable[tuple[slice, slice, Array]], v: Array) -> Array:
+    """Return K v, or K times the columns of v, from the tiles of the lower half."""
     out = np.zeros(v.shape)
-    for rows, columns, K in lower_tiles(kernel, X):
+    for rows, columns, K in tiles:
         out[rows] += K @ v[columns]
         if rows.start >= columns.stop:
             out[columns] += K.T @ v[rows]

@@ -36,7 +36,7 @@ def ranking_pairs(
         answer = machine.Answer(np.zeros(0), 0.0, 0.0, 1, Status.CONVERGED)
         return answer.solution(np.zeros(levels.n_items)), np.zeros((0, 2), dtype=np.int64), np.zeros(0)
     routing = chains.from_graph(graph, positive=positive)
-    answer = machine.solve(graph, _doubly_grounded(K, graph), C, routing, tol=tol, max_iter=max_iter)
+    answer = machine.pose(graph, _doubly_grounded(K, graph), routing).solve(C, tol, max_iter)
     pairs, alpha = routing.pairs(answer.x)
     coefficients = np.zeros(levels.n_items)
     coefficients[graph.item] = routing.settle(answer.x)[1]

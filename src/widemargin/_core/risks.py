@@ -10,9 +10,8 @@ the slopes of the smoothed loss lie in [0, 1], so they are a feasible dual point
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import copy
-from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, TypeAlias
+from dataclasses import dataclass, replace
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,17 +54,16 @@ class GroupedPairRisk:
     levels: Levels
     loss: Loss
     h: float = 0.5  # smoothing of the hinge
-    rank: IntArray = field(init=False, repr=False)
-    starts: IntArray = field(init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        n, first, last = self.levels.n_items, self.levels.first, self.levels.last
-        starts = np.concatenate([[0], np.flatnonzero(last[1:] != last[:-1]) + 1, [n]]) if n else np.zeros(1, np.int64)
-        runs = np.concatenate([[0], np.flatnonzero(first[1:] != first[:-1]) + 1])  # of items of one level
-        n_runs = np.diff(np.searchsorted(runs, starts))
-        rank = np.repeat(np.cumsum(n_runs), n_runs) - np.arange(1, n_runs.sum() + 1)
-        object.__setattr__(self, "starts", starts)
-        object.__setattr__(self, "rank", np.repeat(rank, np.diff(np.append(runs, n))[: rank.size]))
+    @property
+    def rank(self) -> IntArray:
+        """Return the level of each sorted item counted from 0 in its group."""
+        return self.levels.rank
+
+    @property
+    def starts(self) -> IntArray:
+        """Return where each group begins among the sorted items."""
+        return self.levels.starts
 
     @property
     def is_exact(self) -> bool:
@@ -74,14 +72,7 @@ class GroupedPairRisk:
 
     def smoothed(self, h: float) -> GroupedPairRisk:
         """Return the same risk with another smoothing."""
-        return self._with(h=h)
-
-    def _with(self, **fields: Any) -> GroupedPairRisk:
-        """Return the same layout with other fields: `replace` would lay out all items again."""
-        other = copy(self)
-        for name, value in fields.items():
-            object.__setattr__(other, name, value)
-        return other
+        return replace(self, h=h)
 
     def value_gradient_hessp(self, u: Array) -> tuple[float, Array, Hessp]:
         """Return the smooth loss at u, its gradient, and the product with its Hessian."""
@@ -106,6 +97,10 @@ class GroupedPairRisk:
 
         return terms, g, hessp
 
+    def gradient(self, u: Array) -> Array:
+        """Return the gradient at u."""
+        return self.evaluate_block(u, Block(0, u.size, np.arange(self.starts.size - 1)))[1]
+
     def evaluate_block(self, u: Array, block: Block, out: Array | None = None) -> tuple[Terms, Array]:
         """Return the sums over the groups of a block and the gradient in its utilities, written to `out` if given."""
         edges, shares = self._edges()
@@ -126,6 +121,32 @@ class GroupedPairRisk:
             sums,
         )
         return self._terms(sums) if fine else Terms(np.nan, np.nan, np.nan), g
+
+    def look(self, X: NDArray, which: IntArray, w: NDArray, block: Block, most: int, out: Array) -> tuple[Terms, Array]:
+        """Return the sums over a block at u = X w and X'g, in one go without the GIL; g is written to `out`.
+
+        The rows are those of X[which], or of X where `which` is empty; `most` of them at a time stay in cache.
+        """
+        edges, shares = self._edges()
+        sums, pull, at = np.zeros((edges.size, 3)), np.zeros(X.shape[1]), self.levels
+        fine = _counting.look(
+            X,
+            which,
+            w,
+            block.start,
+            at.order,
+            self.rank,
+            self.starts,
+            block.groups,
+            at.weight,
+            edges,
+            shares,
+            most,
+            out,
+            pull,
+            sums,
+        )
+        return self._terms(sums) if fine else Terms(np.nan, np.nan, np.nan), pull
 
     def degrees(self, u: Array, block: Block) -> Array:
         """Return the diagonal of the Hessian over the groups of a block."""
@@ -196,7 +217,7 @@ class GroupedPairRisk:
         by_row = np.argsort(first, kind="stable").astype(np.int64)
         ends = np.cumsum(np.diff(self.starts)[by_row])
         cuts = np.flatnonzero(np.diff(ends // n_rows, prepend=0)) + 1
-        cuts = np.unique(np.append(cuts, ends.size))
+        cuts = np.append(cuts[cuts < ends.size], ends.size)
         begin = np.concatenate([[0], ends[cuts[:-1] - 1]])
         groups = np.split(by_row, cuts[:-1])
         return [Block(int(a), int(ends[c - 1]), g) for a, c, g in zip(begin, cuts, groups, strict=True)]
@@ -245,7 +266,7 @@ class GroupedPairRisk:
 
     def boosted(self, factor: Array) -> GroupedPairRisk:
         """Return the same pairs with the items' weights multiplied."""
-        return self._with(levels=replace(self.levels, weight=self.levels.weight * factor))
+        return replace(self, levels=replace(self.levels, weight=self.levels.weight * factor))
 
 
 class Sample(NamedTuple):

@@ -45,6 +45,7 @@ class Solution:
     n_iter: int
     status: Status
     utilities: Array | None = None  # of the items, where the solver has them in float64
+    squared_norm: float | None = None  # of the weights, where the solver has it in float64
 
     @property
     def gap(self) -> float:

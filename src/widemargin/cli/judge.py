@@ -3,13 +3,36 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import numpy as np
 from sklearn.metrics import accuracy_score, r2_score
 
 from .. import metrics
+from . import show
 from .kinds import Kind
 from .tables import DataError
+
+
+@dataclass(frozen=True)
+class OfQueries:
+    """A metric of queries: over all of them, or of each; of a risk what is left of 1."""
+
+    metric: Callable
+    options: dict = field(default_factory=dict)
+    is_risk: bool = False
+
+    def __call__(self, y, u, qid):
+        """Return the metric over all queries."""
+        return self._good(self.metric(y, u, qid=qid, **self.options))
+
+    def each(self, y, u, qid):
+        """Return the metric of each query."""
+        return self._good(metrics.by_query(self.metric, y, u, qid=qid, **self.options)[1])
+
+    def _good(self, value):
+        return 1.0 - value if self.is_risk else value
 
 
 def predictions(model, kind, X):
@@ -20,16 +43,16 @@ def predictions(model, kind, X):
 def measures(kind, k, classes, width):
     """Return the metrics of a kind by name; each takes the target, the predictions and qid."""
     ranked = {
-        f"NDCG@{k}": lambda y, u, qid: metrics.ndcg_score(y, u, qid=qid, k=k),
-        "MAP": lambda y, u, qid: metrics.map_score(y, u, qid=qid),
-        "MRR": lambda y, u, qid: metrics.mrr_score(y, u, qid=qid),
-        "concordance": lambda y, u, qid: metrics.concordance(y, u, qid=qid),
+        f"NDCG@{k}": OfQueries(metrics.ndcg_score, {"k": k}),
+        "MAP": OfQueries(metrics.map_score),
+        "MRR": OfQueries(metrics.mrr_score),
+        "concordance": OfQueries(metrics.concordance),
     }
     right = {"accuracy": lambda y, p, _: accuracy_score(y, p)}
     return {
         Kind.ranking: ranked,
         Kind.choice: {
-            "right choices": lambda y, u, qid: 1.0 - metrics.top1_risk(y, u, qid=qid),
+            "right choices": OfQueries(metrics.top1_risk, is_risk=True),
             "MRR": ranked["MRR"],
         },
         Kind.ordinal: right | {
@@ -62,15 +85,30 @@ def evaluate(functions, y, predicted, qid, *, n_bootstrap, progress, level=0.95,
     }
 
 
+def text(found):
+    """Return metrics and intervals as a table."""
+    rows = [("metric", "value", "95 % interval")]
+    for name, at in found.items():
+        interval = "" if np.isnan(at["lower"]) else f"{at['lower']:.4f} to {at['upper']:.4f}"
+        rows.append((name, f"{at['value']:.4f}", interval))
+    return show.table(rows, right=(1,))
+
+
 def per_query(functions, y, predicted, qid, progress):
     """Return the metrics of each query, as columns."""
     if qid is None:
         raise DataError("--per-query needs query ids; the data have none.")
     codes, ids = _queries(qid)
-    order = np.argsort(codes, kind="stable")
-    members = np.split(order, np.cumsum(np.bincount(codes))[:-1])
-    rows = [_values(functions, y[m], predicted[m], np.zeros(m.size)) for m in progress(members, "queries")]
-    return {"qid": ids} | {name: np.array([row[name] for row in rows]) for name in functions}
+    columns = {"qid": ids}
+    for name, function in functions.items():
+        if isinstance(function, OfQueries):
+            columns[name] = function.each(y, predicted, codes)
+        else:
+            order = np.argsort(codes, kind="stable")
+            members = np.split(order, np.cumsum(np.bincount(codes))[:-1])
+            rows = [_values({name: function}, y[m], predicted[m], None) for m in progress(members, name)]
+            columns[name] = np.array([row[name] for row in rows])
+    return columns
 
 
 def _from_queries(functions, y, predicted, qid, n_bootstrap, rng, progress):

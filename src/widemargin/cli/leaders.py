@@ -11,8 +11,10 @@ from ..pairs import Pairs
 from ..plotting import LeaderboardDisplay
 from ..uncertainty import leaderboard
 from . import learn, show
-from .kinds import Kind
-from .tables import DataError, is_sparse, numbers, read_frame
+from .inputs import as_pairs, items_frame
+from .tables import is_sparse, numbers
+
+LOSS = "squared_hinge"  # the hinge gives many items of a leaderboard one and the same utility
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,9 @@ class Leaders:
             )
         text = show.table(rows, right=(0, 2, 5, 6, 7))
         text += f"\nC = {self.C:g}. "
-        if self.tie_width > 0:
+        if not np.any(at["ties"]):
+            text += "No vote was a tie.\n"
+        elif self.tie_width > 0:
             text += f"Utilities that differ by at most {self.tie_width:.3g} are predicted to tie.\n"
         else:
             text += "No difference is so small that a tie is predicted.\n"
@@ -73,20 +77,26 @@ class _Frame(dict):
         return list(self)
 
 
-def leaders(data, items, votes, *, C, level, n_bootstrap, n_ask, progress):
+def leaders(data, items, votes, *, drop, C, level, n_bootstrap, n_ask, progress):
     """Learn from a file of votes; return the leaderboard."""
-    frame = read_frame(data)
-    left, right, winner = votes
-    missing = [name for name in votes if name not in frame.columns]
-    if missing:
-        raise DataError(f"{data}: no column {missing[0]!r}; it has {', '.join(map(str, frame.columns))}; use --votes.")
-    table = None if items is None else read_frame(items)
-    pairs, y = Pairs.from_frame(frame, left=left, right=right, winner=winner, items=table)
+    table = None if items is None else items_frame(items, drop=drop)
+    pairs, y = as_pairs(data, votes, table)
     names = [str(name) for name in pairs.names]
     if not is_sparse(pairs.items):
-        pairs = Pairs(pairs.items if table is None else numbers(items, pairs.items), pairs.index)
-    model = _model(pairs, y, C, scale=table is not None, progress=progress)
-    board = leaderboard(model, pairs, y, names=names, n_boot=n_bootstrap, level=level, random_state=0, output="default")
+        pairs = Pairs(pairs.items if table is None else numbers(items, pairs.items, others=None), pairs.index)
+    how = {"C": C, "folds": 5, "scale": table is not None, "progress": progress}
+    model, _ = learn.fit_pairs(pairs, y, loss=LOSS, **how)
+    board = leaderboard(
+        model,
+        pairs,
+        y,
+        names=names,
+        n_boot=n_bootstrap,
+        level=level,
+        random_state=0,
+        output="default",
+        progress=lambda resamples: progress(resamples, "bootstrap", n_bootstrap),
+    )
     asked = suggest_pairs(model, pairs.items, n_ask, asked=pairs, repeat=True, random_state=0) if n_ask else []
     return Leaders(
         columns=board,
@@ -95,11 +105,3 @@ def leaders(data, items, votes, *, C, level, n_bootstrap, n_ask, progress):
         level=level,
         C=float(model[-1].C),
     )
-
-
-def _model(pairs, y, C, **options):
-    """Return the better of the two ways to learn from ties, by cross-validation; without ties there is one."""
-    ways = ("threshold",) if np.all(y != 0) else ("margin",) if C is not None else ("margin", "threshold")
-    options |= {"loss": "squared_hinge"}  # the hinge gives many items of a leaderboard one and the same utility
-    found = [learn.fit(Kind.pairs, pairs, y, None, C=C, folds=5, ties=ties, **options) for ties in ways]
-    return found[0][0] if len(found) == 1 else max(found, key=lambda one: one[1]["score"])[0]

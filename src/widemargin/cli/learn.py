@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
@@ -39,11 +40,27 @@ def fit(kind, X, y, qid, *, C, folds, scale, progress, **options):
     return pipeline, report
 
 
+def fit_pairs(pairs, y, *, ties=None, **how):
+    """Fit votes; where `ties` is not given, learn from them in the way that cross-validates better.
+
+    Without ties in the data there is one way, "threshold": "margin" separates wins from ties, and has none. With C
+    given nothing is cross-validated, and ties are the paper's margin.
+    """
+    has_ties, has_wins = bool(np.any(y == 0)), bool(np.any(y != 0))
+    ways = ("margin", "threshold") if how["C"] is None else ("margin",)
+    ways = (ties,) if ties else ways if has_ties and has_wins else ("threshold",) if has_wins else ("margin",)
+    found = [fit(Kind.pairs, pairs, y, None, ties=way, **how) for way in ways]
+    return found[0] if len(found) == 1 else max(found, key=lambda one: one[1]["score"])
+
+
 def _cross_validate(recipe, model, scaler, X, y, extra, folds, progress):
     """Score each C on held-out folds: whole queries, whole pairs, or rows."""
-    splitter = recipe.folds(_checked_folds(folds, X, extra), shuffle=True, random_state=0)
+    splitter = recipe.folds(_checked_folds(folds, X, y, recipe, extra), shuffle=True, random_state=0)
     scores = []
-    for train, test in progress(list(splitter.split(X, y, **extra)), "cross-validation"):
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)  # it is in as many folds as it can
+        parts = list(splitter.split(X, y, **extra))
+    for train, test in progress(parts, "cross-validation"):
         ready = (X[train], X[test])
         if scaler is not None:
             ready = (scaler.fit_transform(ready[0]), scaler.transform(ready[1]))
@@ -59,10 +76,12 @@ def _cross_validate(recipe, model, scaler, X, y, extra, folds, progress):
     return {"C": float(CS[best]), "score": float(mean[best]), "standard_error": float(error), "Cs": CS, "scores": mean}
 
 
-def _checked_folds(folds, X, extra):
-    """Return the number of folds: at most one for each query, pair of items, or row."""
+def _checked_folds(folds, X, y, recipe, extra):
+    """Return the number of folds: at most one for each query, pair of items, row, or row of the largest class."""
     if isinstance(X, Pairs):
         units, name = len(np.unique(np.sort(X.index, axis=1), axis=0)), "pair of items"
+    elif recipe.folds is StratifiedKFold:
+        units, name = int(np.unique(y, return_counts=True)[1].max()), "row of each label"
     else:
         units, name = (np.unique(extra["qid"]).size, "query") if extra else (X.shape[0], "row")
     if units < 2:

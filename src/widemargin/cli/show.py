@@ -26,9 +26,27 @@ def as_json(value):
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
+def check_place(*paths):
+    """Refuse, before any work, to write into a folder that does not exist."""
+    for path in paths:
+        if path is not None and not Path(path).absolute().parent.is_dir():
+            raise FileNotFoundError(
+                f"{path}: there is no folder {Path(path).parent}; make it first, or write elsewhere."
+            )
+
+
+def write(text, path="-"):
+    """Write text to a file or to stdout."""
+    if path == "-":
+        sys.stdout.write(text)
+    else:
+        Path(path).write_text(text)
+        note(f"wrote {path}")
+
+
 def write_json(value, path="-"):
     """Write JSON to a file or to stdout."""
-    _write(json.dumps(as_json(value), indent=2) + "\n", path)
+    write(json.dumps(as_json(value), indent=2) + "\n", path)
 
 
 def write_rows(columns, path="-", *, header=True):
@@ -38,7 +56,7 @@ def write_rows(columns, path="-", *, header=True):
     if header:
         writer.writerow(columns)
     writer.writerows(zip(*(_plain(column) for column in columns.values()), strict=True))
-    _write("".join(lines), path)
+    write("".join(lines), path)
 
 
 def table(rows, *, right=()):
@@ -53,6 +71,32 @@ def table(rows, *, right=()):
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
+def write_columns(columns, path="-", *, machine=False):
+    """Write columns as JSON or CSV in full precision; to a terminal as an aligned table with six digits."""
+    if machine:
+        write_json({name: list(column) for name, column in columns.items()}, path)
+    elif path == "-" and sys.stdout.isatty():
+        rows = [_words(np.asarray(column)) for column in columns.values()]
+        right = [k for k, column in enumerate(columns.values()) if np.asarray(column).dtype.kind in "biuf"]
+        sys.stdout.write(table([tuple(columns), *zip(*rows, strict=True)], right=right))
+    else:
+        write_rows(columns, path)
+
+
+def _words(column):
+    """Return a column as people read it: numbers with as many decimals as give the largest six digits."""
+    if column.dtype.kind != "f":
+        return [str(value) for value in column.tolist()]
+    largest = float(np.max(np.abs(column), initial=0.0, where=np.isfinite(column)))
+    digits = int(np.clip(5 - np.floor(np.log10(largest)), 0, 12)) if largest > 0 else 1
+    return [f"{value:.{digits}f}" for value in column.tolist()]
+
+
+def short(value):
+    """Return a value as people read it: numbers with six digits."""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
 class _Lines(list):
     """A list that a CSV writer can write to."""
 
@@ -61,11 +105,3 @@ class _Lines(list):
 
 def _plain(column):
     return [repr(v) if isinstance(v, float) else v for v in np.asarray(column).tolist()]
-
-
-def _write(text, path):
-    if path == "-":
-        sys.stdout.write(text)
-    else:
-        Path(path).write_text(text)
-        note(f"wrote {path}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import sys
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from .show import note
 
 TARGETS = ("y", "label", "target", "grade", "relevance", "rating", "chosen", "choice")
 QUERIES = ("qid", "query", "query_id", "group")
+ROWS = ("id", "row", "doc", "docid")
 DENSE_FROM = 0.1  # a matrix with a larger share of entries is quicker, and can be centred, as a dense one
 
 
@@ -34,6 +36,7 @@ class Table:
     row: np.ndarray
     target_name: str | None = None
     qid_name: str | None = None
+    row_name: str | None = None
 
     def __len__(self):
         return self.X.shape[0]
@@ -49,6 +52,8 @@ class Columns:
     drop: tuple[str, ...] = ()
     features: tuple[str, ...] | None = None
     is_known: bool = False  # from a model: the target may be absent, and then the queries, with a note
+    row_is_known: bool = False  # from a model: it may be absent
+    names_first: bool = False  # the first column that is no known feature names the rows
 
 
 def read_table(path, columns, *, n_features=None, needs_target=True):
@@ -96,14 +101,25 @@ def read_frame(path, content=None):
     try:
         if kind == "parquet":
             return pandas.read_parquet(content)
-        head = content.getvalue().split(b"\n", 1)[0]
-        return pandas.read_csv(
-            content, sep="\t" if kind == "tsv" else ";" if b";" in head and b"," not in head else ","
-        )
+        return pandas.read_csv(content, **_dialect(path, kind, content.getvalue()))
+    except DataError:
+        raise
     except ImportError as error:
         raise DataError(f"{path}: reading Parquet needs pyarrow; pip install 'widemargin[cli]' brings it.") from error
     except Exception as error:
         raise DataError(f"{path}: not a readable {kind} file: {str(error).splitlines()[0]}") from error
+
+
+def _dialect(path, kind, content):
+    """Return how a CSV or TSV file is written: what separates its cells, and where it is ";", its decimal sign."""
+    head, _, body = content.partition(b"\n")
+    sep = "\t" if kind == "tsv" else ";" if b";" in head and b"," not in head else ","
+    names = next(csv.reader([head.decode("utf-8-sig")], delimiter=sep), [])
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise DataError(f"{path}: two columns are called {twice[0]!r}; rename one.")
+    has_comma = sep == ";" and b"," in body and b"." not in body
+    return {"sep": sep, "decimal": "," if has_comma else "."}
 
 
 def _pandas():
@@ -130,18 +146,17 @@ def _from_svmlight(path, content, n_features):
 def _from_frame(path, frame, columns, *, needs_target):
     if not len(frame):
         raise DataError(f"{path}: the file has no rows.")
+    free = frame if columns.features is None else frame.drop(columns=list(columns.features), errors="ignore")
     target = _find(path, frame, columns.target, TARGETS, is_needed=needs_target, may_lack=not needs_target)
-    qid = _find(path, frame, columns.qid, QUERIES, is_needed=False, may_lack=columns.is_known)
-    row = _find(path, frame, columns.row, ("id", "row", "doc", "docid"), is_needed=False, may_lack=False)
+    qid = _find(path, free, columns.qid, QUERIES, is_needed=False, may_lack=columns.is_known)
+    row = _row_column(path, free, columns)
     if columns.is_known and columns.qid is not None and qid is None:
         note(f"{path}: no column {columns.qid!r}, so all rows are one list; --qid NAME names the queries.")
     if qid is not None and frame[qid].isna().any():
         raise DataError(f"{path}: the query {qid!r} is empty on line {int(np.flatnonzero(frame[qid].isna())[0]) + 2}.")
-    unknown = [name for name in columns.drop if name not in frame.columns]
-    if unknown:
-        raise DataError(f"{path}: --drop {unknown[0]}: no such column; it has {', '.join(map(str, frame.columns))}.")
-    known = {name for name in (target, qid, row) if name is not None} | set(columns.drop)
-    names = list(columns.features) if columns.features is not None else [c for c in frame.columns if c not in known]
+    known = {name for name in (target, qid, row) if name is not None}
+    left = [name for name in without(path, frame, columns.drop).columns if name not in known]
+    names = left if columns.features is None else list(columns.features)
     missing = [name for name in names if name not in frame.columns]
     if missing:
         raise DataError(f"{path}: the column {missing[0]!r} that the model was trained on is missing.")
@@ -155,7 +170,26 @@ def _from_frame(path, frame, columns, *, needs_target):
         row=np.arange(1, len(frame) + 1) if row is None else frame[row].to_numpy(),
         target_name=target,
         qid_name=qid,
+        row_name=row,
     )
+
+
+def _row_column(path, frame, columns):
+    """Return the column that names the rows, or None, of a frame without the known features."""
+    if columns.names_first and columns.row is None and len(frame.columns):
+        return frame.columns[0]
+    return _find(path, frame, columns.row, ROWS, is_needed=False, may_lack=columns.row_is_known)
+
+
+def without(path, frame, drop):
+    """Return a frame without some columns: each word is a column, or several with commas between them."""
+    dropped = []
+    for word in drop:
+        dropped += [word] if word in frame.columns else [name.strip() for name in word.split(",")]
+    unknown = [name for name in dropped if name not in frame.columns]
+    if unknown:
+        raise DataError(f"{path}: --drop {unknown[0]}: no such column; it has {', '.join(map(str, frame.columns))}.")
+    return frame.drop(columns=dropped)
 
 
 def _find(path, frame, wanted, usual, *, is_needed, may_lack):
@@ -175,17 +209,28 @@ def _find(path, frame, wanted, usual, *, is_needed, may_lack):
     return found[0] if found else None
 
 
-def numbers(path, features):
-    """Return the features as an array of numbers; say which column, and which line, is not one."""
-    for name in features.columns:
-        column = features[name]
-        numbers = _pandas().to_numeric(column, errors="coerce")
-        if numbers.isna().any():
-            k = int(np.flatnonzero(numbers.isna())[0])
-            what = "is empty" if column.isna().iloc[k] else f"holds {column.iloc[k]!r}, not a number,"
-            out = f"mend it; when fitting, --drop {name} leaves the column out, and --qid or --id say what it is"
-            raise DataError(f"{path}: column {name!r} {what} on line {k + 2}; {out}.")
+def numbers(path, features, *, others="--qid or --id say what it is"):
+    """Return the features as an array of numbers; say which column, and which line, is not one, and what helps."""
+    read = {name: _pandas().to_numeric(features[name], errors="coerce") for name in features.columns}
+    bad = [name for name, column in read.items() if not np.isfinite(column.to_numpy(dtype=float)).all()]
+    if bad:
+        column = features[bad[0]]
+        k = int(np.flatnonzero(~np.isfinite(read[bad[0]].to_numpy(dtype=float)))[0])
+        what = "is empty" if column.isna().iloc[k] else f"holds {_plain(column.iloc[k])!r}, not a number,"
+        many = f" ({len(bad)} columns are not numbers)" if len(bad) > 1 else ""
+        out = f"--drop {','.join(map(str, bad))} leaves {'them' if many else 'it'} out"
+        out += f", and {others}" if others else ""
+        raise DataError(f"{path}: column {bad[0]!r} {what} on line {k + 2}{many}. Mend it, or, when fitting, {out}.")
     return features.to_numpy(dtype=float)
+
+
+def _plain(value):
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def as_frame(X, names):
+    """Return an array as a frame, for a model that knows its features by name."""
+    return _pandas().DataFrame(X, columns=names)
 
 
 def is_sparse(X):

@@ -72,6 +72,8 @@ def _first_split(problem: Problem, a: Array, s: Array, xi: Array, beta: Array) -
 def _references(split: Split, a: Array, task: IntArray) -> IntArray:
     """Return one active row of each loaded task: the one with the largest multiplier."""
     rows = np.flatnonzero(split.active & split.loaded[task])
+    if np.all(task[rows][1:] > task[rows][:-1]):  # one row a task
+        return rows
     order = rows[np.lexsort((-a[rows], task[rows]))]
     first = np.concatenate([[True], task[order][1:] != task[order][:-1]]) if order.size else np.zeros(0, bool)
     return order[first]

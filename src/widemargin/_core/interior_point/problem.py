@@ -51,6 +51,9 @@ class FeatureMap(Protocol):
     def forward_exact(self, w: Array) -> Array:
         """Return the utilities of the items, in float64."""
 
+    def squared_norm(self, w: Array) -> float:
+        """Return <w, R w>."""
+
 
 class Design(Protocol):
     """The matrix B, by its products."""

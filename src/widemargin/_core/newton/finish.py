@@ -43,7 +43,7 @@ def nonzero(risk: GroupedPairRisk, map_: Map, C: float, solution: Solution) -> S
     for _ in range(60):
         value = 0.5 * map_.squared_norm(w) + C * risk.evaluate(map_.forward_exact(w))[0].loss
         if value <= solution.objective:
-            return replace(solution, weights=w, objective=value, utilities=None)
+            return replace(solution, weights=w, objective=value, utilities=None, squared_norm=None)
         w = 0.5 * w
     return solution
 

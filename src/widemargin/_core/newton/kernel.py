@@ -33,7 +33,8 @@ Say: TypeAlias = Callable[[str], None]
 
 SEED = 20100
 FORCING = 0.3  # share of the residual that conjugate gradients leave
-MOST_CG = 200
+EASY_CG = 4  # steps of conjugate gradients up to which items in between need no preconditioner
+MOST_CG, MOST_CONDITIONED_CG = 200, 40  # a preconditioner that needs more is spoilt: float32 cancels at a large C
 SIZES = (1250, 3500)  # of the samples
 FEW_ITEMS, FEW_SHARED_ITEMS = 4000, 1500  # below, a preconditioner does not pay: for one solve, for several
 SMOOTHING_SHARE = 0.4
@@ -41,6 +42,7 @@ FIRST_H, SMALLEST_START_H = 0.5, 0.1
 ENOUGH, ENOUGH_SMOOTHED = 1.4, 0.6  # residuals, in gaps, that leave nothing to gain: a gap is half of one
 NEAR = 3.5  # ratio of C, or of smoothings, over which a preconditioner is kept
 FARTHEST = 2.0  # steps in log C that are extrapolated from the last one
+LINE_STEPS, LINE_GOAL = 12, 0.1  # looks along a step, and the share of its slope that may remain
 PATIENCE = 12  # steps in which rounded products must halve the gap
 
 
@@ -93,16 +95,17 @@ class KernelGoal:
         return replace(self, risk=self.risk.smoothed(h))
 
     def descend(self, at: Look, x: Array, Kx: Array) -> tuple[Array, Array]:
-        """Return (b, K b) after a step along x that lowers the objective."""
-        value = 0.5 * float(at.b @ at.s) + self.C * at.terms.value
-        slope = float(at.R @ Kx)
-        step = 1.0
-        while True:
-            b, s = at.b + step * x, at.s + step * Kx
-            new = 0.5 * float(b @ s) + self.C * self.risk.evaluate(s)[0].value
-            if new <= value + 1e-3 * step * slope + 1e-14 * abs(value) or step < 1e-6:
-                return b, s
-            step *= 0.5
+        """Return (b, K b) near the lowest point along x: only pairs are visited, the slope's sign is bracketed."""
+        across, square, slope = float(at.b @ Kx), float(x @ Kx), float(at.R @ Kx)
+        low, high, step = (0.0, slope), (np.inf, np.inf), 1.0
+        for _ in range(LINE_STEPS if slope < 0.0 else 0):
+            first = across + step * square + self.C * float(self.risk.gradient(at.s + step * Kx) @ Kx)
+            if abs(first) <= -LINE_GOAL * slope:
+                break
+            low, high = (low, (step, first)) if first > 0.0 else ((step, first), high)
+            share = np.clip(-low[1] / (high[1] - low[1]), 0.1, 0.9) if np.isfinite(high[0]) else np.inf
+            step = low[0] + (high[0] - low[0]) * float(share) if np.isfinite(share) else 2.0 * step
+        return at.b + step * x, at.s + step * Kx
 
 
 def _identity(q: Array, Kq: Array) -> tuple[Array, Array]:
@@ -112,14 +115,14 @@ def _identity(q: Array, Kq: Array) -> tuple[Array, Array]:
 Conditioner: TypeAlias = Callable[[Array, Array], tuple[Array, Array]]
 
 
-def direction(goal: KernelGoal, at: Look, condition: Conditioner, enough: float) -> tuple[Array, Array]:
-    """Solve (I + C L K) x = -R in the inner product of K; return x and K x."""
+def direction(goal: KernelGoal, at: Look, condition: Conditioner, enough: float) -> tuple[Array, Array, int]:
+    """Solve (I + C L K) x = -R in the inner product of K; return x, K x and the number of steps, 0 if too few."""
     r, Kr = -at.R, -at.KR
     x, Kx = np.zeros_like(r), np.zeros_like(r)
     z, Kz = condition(r, Kr)
     d, Kd, rz = z, Kz, float(r @ Kz)
     target = max(FORCING**2 * float(r @ Kr), enough)
-    for _ in range(MOST_CG):
+    for k in range(1, 1 + (MOST_CG if condition is _identity else MOST_CONDITIONED_CG)):
         q = d + goal.C * at.hessp(Kd)
         Kq = goal.gram.product(q)
         curvature = float(d @ Kq)
@@ -129,11 +132,11 @@ def direction(goal: KernelGoal, at: Look, condition: Conditioner, enough: float)
         x, Kx = x + step * d, Kx + step * Kd
         r, Kr = r - step * q, Kr - step * Kq
         if not float(r @ Kr) > target:
-            break
+            return x, Kx, k
         z, Kz = condition(r, Kr)
         rz, before = float(r @ Kz), rz
         d, Kd = z + (rz / before) * d, Kz + (rz / before) * Kd
-    return x, Kx
+    return x, Kx, 0
 
 
 class Frozen(NamedTuple):
@@ -155,6 +158,8 @@ class Memory:
     trail: list[tuple[float, Array]] = field(default_factory=list)
     frozen: Frozen | None = None
     h: float = SMALLEST_START_H
+    is_hard: bool = False  # whether directions took many steps
+    is_broken: bool = False  # whether preconditioning failed
 
     def begin(self, C: float, start: Array) -> Array:
         """Return the line through the last two solutions, in log C, where start is the last one; else start."""
@@ -164,13 +169,14 @@ class Memory:
         ahead = np.log(C / C1) / np.log(C1 / C0) if C1 != C0 else 0.0
         return b1 + (b1 - b0) * ahead if abs(ahead) <= FARTHEST else b1
 
-    def keep(self, C: float, b: Array, h: float) -> None:
-        """Remember a solution."""
-        self.trail, self.h = [*self.trail[-1:], (C, b)], h
+    def keep(self, C: float, b: Array, h: float, n_iter: int) -> None:
+        """Remember a solution; where it took many steps, many pairs move, and the next solve begins smoother."""
+        self.trail, self.h = [*self.trail[-1:], (C, b)], min(FIRST_H, h * max(1.0, 0.5 * n_iter))
 
     def condition(self, goal: KernelGoal, s: Array) -> Conditioner:
         """Return a preconditioner for the goal at utilities s."""
-        if s.size <= (FEW_SHARED_ITEMS if self.trail else FEW_ITEMS):
+        pays = s.size > FEW_ITEMS or (bool(self.trail) and s.size > FEW_SHARED_ITEMS and self.is_hard)
+        if self.is_broken or not pays:
             return _identity
         if self.frozen is None or not self.frozen.serves(goal):
             self.frozen = Frozen(Galerkin.of(goal.gram.span, goal.risk, goal.C, s), goal.C, goal.risk.h)
@@ -272,7 +278,12 @@ class Ascent:
         goal, at = self.goal, self.at
         condition = _identity if self.memory is None else self.memory.condition(goal, at.s)
         enough = (ENOUGH if goal.risk.is_exact else ENOUGH_SMOOTHED) * self.tol * primal
-        x, Kx = direction(goal, at, condition, enough)
+        x, Kx, n_steps = direction(goal, at, condition, enough)
+        if self.memory is not None:
+            self.memory.is_hard |= not 0 < n_steps <= EASY_CG
+            if n_steps == 0 and condition is not _identity:
+                self.memory.is_broken = True
+                x, Kx, _ = direction(goal, at, _identity, enough)
         b, s = goal.descend(at, x, Kx)
         self.at = goal.start(b) if goal.exact and goal.gram.is_rounded else goal.look(b, s)
 
@@ -305,6 +316,7 @@ def newton_kernel(
     n_iter, status = ascent.run(max_iter, say)
     if gram.is_rounded:
         ascent.sharpen()
-    memory.keep(C, ascent.at.b, ascent.goal.risk.h)
+    memory.keep(C, ascent.at.b, ascent.goal.risk.h, n_iter)
     at, primal, none = ascent.at, ascent.goal.primal(ascent.at), np.zeros(0)
-    return Solution(at.b, ascent.coefficients, none, primal, ascent.best_dual, max(1, n_iter), status, at.s)
+    norm = max(0.0, float(at.b @ at.s))
+    return Solution(at.b, ascent.coefficients, none, primal, ascent.best_dual, max(1, n_iter), status, at.s, norm)

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 from scipy import sparse
 
+from .. import _counting
 from ..risks import Block
 from ..solution import Array
 from .curvature import Corner, Curvature, Factor, Iterative
-from .rows import Rows, load
+from .rows import EVERY, Rows, load
 
 if TYPE_CHECKING:
     from ..comparisons import IntArray
@@ -26,7 +27,10 @@ if TYPE_CHECKING:
 
 S = TypeVar("S")
 T = TypeVar("T")
-BLOCK_BYTES = 1 << 20  # a block and its products stay in the second-level cache
+BLOCK_BYTES = 1 << 21  # of a block: the unit of work of a thread
+PIECE_BYTES = 1 << 18  # of the rows that are multiplied twice while they are in the second-level cache
+LEAST_ROWS, BLOCKS = 512, 64  # of a block, unless it has more bytes: as many blocks as threads can share evenly
+GRAM_PARTS = 16  # sums of blocks, added up in their order
 N_PROBES, PROBE_ROWS = 3, 1024
 MOST_ROWS = 4096  # of a block: float32 sums of more rows lose digits
 SMALL_DATA = 20_000  # rows below which float64 products cost nothing that matters
@@ -105,7 +109,16 @@ class LinearPairs:
     def subset(self, items: IntArray, risk: GroupedPairRisk) -> LinearPairs:
         """Return the pairs of another risk over some of the rows, copied."""
         items = items if self.rows is None else self.rows[items]
-        return LinearPairs.of(self.X[items], risk, precise=self.precise, pool=self.pool)
+        return LinearPairs.of(self._copied(items), risk, precise=self.precise, pool=self.pool)
+
+    def _copied(self, items: IntArray) -> Any:
+        """Return some rows of X, in this order."""
+        if sparse.issparse(self.X):
+            return self.X[items]
+        out = np.empty((items.size, self.n_features), self.X.dtype)
+        parts = [slice(*at) for at in self._pieces(0, items.size)]
+        list(self._map(lambda part: _counting.gather(self.X, items[part], out[part]), parts))
+        return out
 
     @property
     def is_wide(self) -> bool:
@@ -153,13 +166,18 @@ class LinearPairs:
         return self._gram(lambda _, block: u[block.start : block.stop])
 
     def _gram(self, utilities: Callable[[Rows, Block], Array]) -> Array:
-        def part(block: Block) -> Array:
-            rows = self.load(block.start, block.stop)
-            X = rows.dense()
-            return np.asarray(X.T @ self.risk.laplacian_half(utilities(rows, block), X, block), dtype=float)
+        def part(blocks: list[Block]) -> Array:
+            total = np.zeros((self.n_features, self.n_features))
+            for block in blocks:
+                rows = self.load(block.start, block.stop)
+                X = rows.dense()
+                total += X.T @ self.risk.laplacian_half(utilities(rows, block), X, block)
+            return total
 
+        n_parts = max(4, min(GRAM_PARTS, self.n_items // self.n_features))  # each has a matrix of its own
+        size = -(-len(self.plan) // n_parts)
         total = np.zeros((self.n_features, self.n_features))
-        for half in self._map(part, self.plan):
+        for half in self._map(part, [self.plan[k : k + size] for k in range(0, len(self.plan), size)]):
             total += half
         return total + total.T
 
@@ -203,14 +221,13 @@ class LinearPairs:
 
     def _look_block(self, w: Array, block: Block, g: Array) -> tuple[Terms, Array]:
         """Return the sums over a block and its part of X'g; g is written."""
-        if block.stop - block.start > 4 * _rows_of_a_block(self.X):  # one large group: its rows are read twice
-            pieces = self._pieces(block.start, block.stop)
-            u = np.concatenate([self.load(*at).product(w) for at in pieces])
-            terms, _ = self.risk.evaluate_block(u, block, g)
-            return terms, self._pull_pieces(g, block.start, block.stop)
-        rows = self.load(block.start, block.stop)
-        terms, _ = self.risk.evaluate_block(rows.product(w), block, g)
-        return terms, rows.adjoint(g)
+        if sparse.issparse(self.X):
+            rows = self.load(block.start, block.stop)
+            terms, _ = self.risk.evaluate_block(rows.product(w), block, g)
+            return terms, rows.adjoint(g)
+        which, dtype = EVERY if self.rows is None else self.rows, float if self.is_wide else self.X.dtype
+        most = max(1, PIECE_BYTES // (np.dtype(dtype).itemsize * self.n_features))
+        return self.risk.look(self.X, which, w.astype(dtype, copy=False), block, most, g)
 
     def _pieces(self, start: int, stop: int) -> list[tuple[int, int]]:
         size = _rows_of_a_block(self.X)
@@ -229,7 +246,7 @@ class LinearPairs:
 
     def _map(self, work: Callable[[S], T], items: list[S]) -> Iterable[T]:
         """Do the work on each block or piece, in their order whatever the number of threads."""
-        if self.pool is None or len(items) < 2 * self.pool.n_threads:
+        if self.pool is None or len(items) < 2:
             return map(work, items)
         return self.pool.map(work, items)
 
@@ -276,4 +293,5 @@ def _rows_of_a_block(X: Any) -> int:
     if sparse.issparse(X):  # each block gives a vector of all columns: it must have many more entries
         entries = max(BLOCK_BYTES // 8, 4 * X.shape[1])
         return max(64, entries * X.shape[0] // max(1, X.nnz))
-    return min(MOST_ROWS, max(64, BLOCK_BYTES // max(1, 4 * X.shape[1])))
+    most = min(MOST_ROWS, max(64, BLOCK_BYTES // max(1, 4 * X.shape[1])))
+    return min(most, max(LEAST_ROWS, X.shape[0] // BLOCKS))

@@ -41,7 +41,9 @@ class Draw(NamedTuple):
         sample = data.risk.sample(n_items, seed)
         own = data.subset(sample.items, sample.own)
         share = float((sample.own.levels.weight**2).sum() / (sample.whole.levels.weight**2).sum())
-        return cls(sample.items, own, own.over(sample.whole), own.over(sample.pieces), share)
+        whole = own.over(sample.whole)
+        pieces = whole if sample.pieces is sample.whole else own.over(sample.pieces)
+        return cls(sample.items, own, whole, pieces, share)
 
 
 class Trace(NamedTuple):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import count
 from typing import TypeVar
 
 S = TypeVar("S")
 T = TypeVar("T")
-PARTS = 8  # per thread: enough to even out, few enough to cost nothing
 
 
 class Pool:
@@ -16,11 +16,19 @@ class Pool:
 
     def __init__(self, n_threads: int) -> None:
         self.n_threads = n_threads
-        self._threads = ThreadPoolExecutor(n_threads)
+        self._others = ThreadPoolExecutor(n_threads - 1)
 
-    def map(self, work: Callable[[S], T], items: Sequence[S]) -> Iterable[T]:
-        """Return work(item) of each item, in order."""
-        size = -(-len(items) // (PARTS * self.n_threads))
-        parts = [items[k : k + size] for k in range(0, len(items), size)]
-        for results in self._threads.map(lambda part: [work(item) for item in part], parts):
-            yield from results
+    def map(self, work: Callable[[S], T], items: Sequence[S]) -> list[T]:
+        """Return work(item) of each item, in order; every thread, the caller's too, takes the next one there is."""
+        turn, results = count(), {}
+
+        def take() -> None:
+            while (k := next(turn)) < len(items):
+                results[k] = work(items[k])
+
+        others = [self._others.submit(take) for _ in range(min(self.n_threads, len(items)) - 1)]
+        take()
+        for other in others:
+            if not other.cancel():  # one that has not begun has nothing left to do
+                other.result()
+        return [results[k] for k in range(len(items))]

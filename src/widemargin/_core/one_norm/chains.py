@@ -161,9 +161,8 @@ class ChainMetric:
             [solve_triangular(F, v[q.nodes], lower=True, trans=trans, check_finite=False) for q, F in blocks]
         )
 
-    def spread(self, K: Array) -> Array:
-        """Return K F."""
-        out = np.empty_like(K)
+    def spread(self, K: Array, out: Array) -> Array:
+        """Return K F, in `out`."""
         for query, F in zip(self.queries, self.factors, strict=True):
             out[:, query.nodes] = blas.dtrmm(1.0, F, K[:, query.nodes], side=1, lower=1)
         return out

@@ -1,6 +1,6 @@
 """Structured interior point for the 1-norm machines, with an exact finish.
 
-Steps: (1) Mehrotra's predictor and corrector with up to two of Gondzio's centrality corrections, on one factored
+Steps: (1) Mehrotra's predictor and corrector with a few of Gondzio's centrality corrections, on one factored
 system per iteration; (2) at every iteration both bounds of the bracket, from the data; (3) once the gap is small, a
 jump to the optimal face, where the answer has exact zeros, and a few more iterations if that fails; (4) where
 rounding has stopped all this short of tol, a small linear program around the face.
@@ -17,9 +17,9 @@ import numpy as np
 from . import face_program, optimal_face, pair_barrier
 from .pair_barrier import State, correction
 from .problem import Bracket, Iterate, Problem
-from .system import Arcs, Direction, System
+from .system import Arcs, Direction, System, workspace
 
-JUMP_AT = 1e-8  # from 1e-5 a jump often meets the wrong face
+JUMP_AT = 1e-7  # from 1e-5 a jump often meets the wrong face
 JUMPS = 4
 OUT_OF_REACH = 1e9
 HARD_FIRST = 1e4  # caps from here on rarely bind, and the hard problem needs fewer iterations
@@ -27,7 +27,8 @@ CEILING = 1e8  # caps beyond it leave few digits for the coefficients' cost
 SHORTEST = 1e-8  # a shorter step means that the direction is rounding, and is not taken
 LONGEST = 200  # iterations from one start: what needs more needs another one
 NEAR = 1e-4  # a gap that another start would not improve
-CORRECTIONS = 2  # more save fewer iterations than they cost, from 100 to 1000 items
+CORRECTIONS = 2  # more save fewer iterations than they cost, from 100 to 1000 items;
+MANY, MORE_CORRECTIONS = 1000, 4  # from there on a factorisation costs as much as a dozen of them
 
 
 @dataclass(frozen=True)
@@ -126,8 +127,8 @@ def _run(bracket: Bracket, start: Start, tol: float, max_iter: int) -> tuple[Ite
         arcs, mu = point.inspect(bracket)
         if is_out_of_reach(bracket):
             return point.iterate, n_iter
-        if bracket.gap <= min(tol, JUMP_AT):
-            jumps += 1
+        if bracket.gap <= JUMP_AT:
+            jumps += bracket.gap <= tol
             if optimal_face.jump(bracket, point.iterate) or jumps == JUMPS:
                 return point.iterate, n_iter
         n_iter += 1
@@ -170,7 +171,7 @@ class _Point:
         k, n_hubs = problem.routing.cost.size, problem.routing.A.shape[0]
         x, z = np.full(k, min(mu, 1e4)), np.full(k, max(1.0, 1e-4 * mu))
         self.iterate = Iterate(x, z, np.zeros(n_hubs), pairs)
-        self.moves = pairs.move(), pairs.move()
+        self.moves, self.room = (pairs.move(), pairs.move()), workspace(problem)
         self.careful = False
 
     def inspect(self, bracket: Bracket) -> tuple[Arcs, float]:
@@ -195,7 +196,7 @@ class _Point:
 
     def advance(self, arcs: Arcs, mu: float, gap: float) -> float:
         """Take one step and return its length."""
-        system = System(self.problem, arcs, self.iterate.pairs, careful=self.careful)
+        system = System(self.problem, arcs, self.iterate.pairs, self.room, careful=self.careful)
         d = self._corrected(system, mu)
         was_careful, self.careful = self.careful, system.careful
         share = 0.97 if gap > 0.1 else 0.995  # early steps to the very boundary cost later ones
@@ -218,7 +219,7 @@ class _Point:
         goal = mu * max((product / (mu * (x.size + pairs.size))) ** 3, 1e-6)
         aim = goal - x * z - d.x * d.z
         d = system.direction(aim, pairs.aim(goal, self.moves[0]), goal, self.moves[0])
-        for _ in range(CORRECTIONS):
+        for _ in range(CORRECTIONS if self.problem.graph.n_nodes < MANY else MORE_CORRECTIONS):
             primal, dual = min(1.0, 1.3 * d.primal + 0.1), min(1.0, 1.3 * d.dual + 0.1)
             aim = aim + correction((x + primal * d.x) * (z + dual * d.z), goal)
             flow = pairs.recentre(goal, self.moves[0], primal, dual)

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..comparisons import Levels
+from ..comparisons import IntArray, Levels
 from ..solution import Array, Solution, Status
 from . import iterations, pair_graph, routing
 from .pair_graph import PairGraph
-from .problem import Problem
+from .problem import Bracket, Problem
 from .routing import Routing
 
 
@@ -65,42 +65,86 @@ def ranking_vectors(K: Array, levels: Levels, C: float, *, positive: bool, tol: 
     max_iter : int
         Bound on interior-point iterations.
     """
+    return pose_vectors(K, levels, positive=positive).solve(C, tol, max_iter)
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """A ranking vector machine without its C."""
+
+    columns: IntArray  # the items that may become vectors
+    n_items: int
+    machine: Machine
+
+    def solve(self, C: float, tol: float, max_iter: int) -> Solution:
+        """Fit one coefficient per item."""
+        return self.solution(self.machine.solve(C, tol, max_iter))
+
+    def solution(self, answer: Answer) -> Solution:
+        """Return the solver's result for an answer."""
+        coefficients = np.zeros(self.n_items)
+        coefficients[self.columns] = self.machine.arcs.settle(answer.x)[1]
+        return answer.solution(coefficients)
+
+
+def pose_vectors(K: Array, levels: Levels, *, positive: bool) -> Vectors:
+    """Prepare what does not depend on C; parameters as in `ranking_vectors`."""
     graph = pair_graph.from_levels(levels)
     grounded = graph.grounded(K)
     # columns in sorted order too: without ties a permutation of the items then changes nothing at all;
     # an item whose column is constant in every query cannot help
     columns = levels.order[np.any(grounded[:, levels.order] != 0.0, axis=0)]
     arcs = routing.direct(columns.size, positive=positive)
-    answer = solve(graph, grounded[:, columns], C, arcs, tol=tol, max_iter=max_iter)
-    coefficients = np.zeros(levels.n_items)
-    coefficients[columns] = arcs.settle(answer.x)[1]
-    return answer.solution(coefficients)
+    return Vectors(columns, levels.n_items, pose(graph, grounded[:, columns], arcs))
 
 
-def solve(graph: PairGraph, K: Array, C: float, arcs: Routing, *, tol: float, max_iter: int) -> Answer:
-    """Scale a grounded problem, see the cases that need no iteration, solve, and scale back."""
+@dataclass(frozen=True)
+class Machine:
+    """A grounded and scaled problem without its C."""
+
+    graph: PairGraph
+    K: Array
+    kappa: float
+    arcs: Routing
+
+    def problem(self, C: float) -> Problem:
+        """Return the problem for C, in the units of the scaled kernel."""
+        cap = None if np.isinf(C) else C * self.kappa * self.graph.weight
+        return Problem(self.graph, self.K, cap, self.arcs)
+
+    def solve(self, C: float, tol: float, max_iter: int) -> Answer:
+        """See the cases that need no iteration, solve, and scale back."""
+        graph, arcs, kappa = self.graph, self.arcs, self.kappa
+        still = np.zeros(arcs.cost.size)
+        largest_cap = 0.0 if np.isinf(C) else C * kappa * float(graph.weight.max(initial=0.0))
+        if not np.isfinite(kappa + largest_cap):
+            return Answer(still, np.nan, -np.inf, 1, Status.NOT_FINITE)
+        if graph.n_edges == 0:
+            return Answer(still, 0.0, 0.0, 1, Status.CONVERGED)
+        if kappa == 0.0:
+            return _constant(still, C, graph)
+        problem = self.problem(C)
+        if problem.cap is not None and arcs.steepest(problem.gain(graph.imbalance(problem.cap))) <= 1.0:
+            value = C * float(graph.weight.sum())
+            return Answer(still, value, value, 1, Status.CONVERGED)
+        # a problem that overflows ends as a gap that does not close: the bracket ignores what is not a number
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            outcome = iterations.solve(problem, tol, max_iter)
+        return self.answer(outcome.bracket, outcome.n_iter, _status(outcome, tol, max_iter))
+
+    def answer(self, bracket: Bracket, n_iter: int, status: Status) -> Answer:
+        """Return what a bracket knows in the units of the data."""
+        if status is Status.INFEASIBLE:
+            return Answer(np.zeros_like(bracket.x), np.inf, bracket.lower / self.kappa, max(1, n_iter), status)
+        scaled = bracket.x / self.kappa, bracket.upper / self.kappa, bracket.lower / self.kappa
+        return Answer(*scaled, max(1, n_iter), status)
+
+
+def pose(graph: PairGraph, K: Array, arcs: Routing) -> Machine:
+    """Scale a grounded problem."""
     kappa = float(np.abs(K).max(initial=0.0))
-    still = np.zeros(arcs.cost.size)
-    largest_cap = 0.0 if np.isinf(C) else C * kappa * float(graph.weight.max(initial=0.0))
-    if not np.isfinite(kappa + largest_cap):
-        return Answer(still, np.nan, -np.inf, 1, Status.NOT_FINITE)
-    if graph.n_edges == 0:
-        return Answer(still, 0.0, 0.0, 1, Status.CONVERGED)
-    if kappa == 0.0:
-        return _constant(still, C, graph)
-    cap = None if np.isinf(C) else C * kappa * graph.weight
-    problem = Problem(graph, np.asfortranarray(K / kappa), cap, arcs)
-    if cap is not None and arcs.steepest(problem.gain(graph.imbalance(cap))) <= 1.0:
-        value = C * float(graph.weight.sum())
-        return Answer(still, value, value, 1, Status.CONVERGED)
-    # a problem that overflows ends as a gap that does not close: the bracket ignores what is not a number
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        outcome = iterations.solve(problem, tol, max_iter)
-    bracket = outcome.bracket
-    status = _status(outcome, tol, max_iter)
-    if status is Status.INFEASIBLE:
-        return Answer(still, np.inf, bracket.lower / kappa, max(1, outcome.n_iter), status)
-    return Answer(bracket.x / kappa, bracket.upper / kappa, bracket.lower / kappa, max(1, outcome.n_iter), status)
+    scaled = K / kappa if np.isfinite(kappa) and kappa > 0.0 else K
+    return Machine(graph, np.asfortranarray(scaled), kappa, arcs)
 
 
 def _constant(still: Array, C: float, graph: PairGraph) -> Answer:

@@ -14,6 +14,7 @@ ties as it has pairs, but never more equations than nodes.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,16 +44,17 @@ class Face:
 
 
 def jump(bracket: Bracket, iterate: Iterate) -> bool:
-    """Offer the bracket exact points of the face that the iterate points at; say whether it is now exact."""
+    """Offer the bracket exact points of the face that the iterate points at; say whether it has one and is exact."""
     face = _classify(iterate)
     try:
         equations = _Equations(bracket.problem, face)
         _offer_multipliers(bracket, equations, iterate)
-        if not _offer_least(bracket, face, equations):
-            bracket.offer_point(np.maximum(equations.point(iterate.x), 0.0), clean=True)
+        taken = _offer_least(bracket, face, equations)
+        if not taken:
+            taken = bracket.offer_point(np.maximum(equations.point(iterate.x), 0.0), clean=True)
     except np.linalg.LinAlgError:  # the decomposition did not converge: no jump
         return False
-    return bracket.gap <= EXACT
+    return taken and bracket.gap <= EXACT
 
 
 def _offer_multipliers(bracket: Bracket, equations: _Equations, iterate: Iterate) -> None:
@@ -61,9 +63,12 @@ def _offer_multipliers(bracket: Bracket, equations: _Equations, iterate: Iterate
     Multipliers near a cap of 1e8 carry errors of 1e-8, and the arcs' worth of 1 with them; giving up that share of
     the arcs' cost is cheap where caps are large, scaling all multipliers down is not.
     """
-    excess = bracket.offer_multipliers(equations.multipliers(iterate, worth=1.0))
-    if 0.0 < excess < 0.1:
-        bracket.offer_multipliers(equations.multipliers(iterate, worth=1.0 - 2.0 * excess))
+    worth = 1.0
+    for _ in range(4):
+        excess = bracket.offer_multipliers(equations.multipliers(iterate, worth=worth))
+        if not 0.0 < excess < 0.1 or bracket.gap <= EXACT:
+            return
+        worth -= 2.0 * excess
 
 
 def _offer_least(bracket: Bracket, face: Face, equations: _Equations) -> bool:
@@ -171,4 +176,10 @@ def _forest_factor(better: IntArray, worse: IntArray, n: int) -> tuple[Array, In
     L = np.zeros((nodes.size, nodes.size), order="F")
     L[place[worse[inner]], place[better[inner]]] = -1.0  # worse comes later: the lower triangle
     degree = (np.bincount(better, minlength=n) + np.bincount(worse, minlength=n))[nodes].astype(float)
-    return np.tril(cholesky(L, degree)) if nodes.size else L, nodes, base[nodes]
+    return np.tril(cholesky(partial(_raised, L, degree))) if nodes.size else L, nodes, base[nodes]
+
+
+def _raised(L: Array, degree: Array, jitter: float) -> Array:
+    out = L.copy(order="F")
+    np.fill_diagonal(out, degree * (1.0 + jitter))
+    return out

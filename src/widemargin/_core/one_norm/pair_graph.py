@@ -8,13 +8,16 @@ query is connected, so what remains is positive definite.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
+from .. import _pairs
 from ..comparisons import IntArray, Levels
 from ..solution import Array
 
@@ -72,6 +75,7 @@ class PairGraph:
     item: IntArray  # (r,) node -> the user's item; an item without a pair is no node
     level: IntArray  # (r,) node -> level
     reach: IntArray  # (r,) edges that leave each node
+    head: IntArray  # (r,) where the first of them ends; the others end at the nodes that follow
     worse: IntArray  # (P,) where each edge ends
     weight: Array  # (P,)
     queries: tuple[Query, ...]
@@ -121,38 +125,60 @@ class PairGraph:
             out[query.nodes] -= out[query.ground].copy()
         return out
 
-    def laplacian_factors(self, W: Array, degree: Array, *, careful: bool) -> list[Array]:
-        """Return for every query a lower R with R R' = B'WB, the row of the ground replaced by a unit row."""
+    def squares(self) -> list[Array]:
+        """Return room for the factors of every query."""
+        sizes = [query.nodes.stop - query.nodes.start for query in self.queries]
+        return [np.zeros((n, n), order="F") for n in sizes]
+
+    def laplacian_factors(self, W: Array, degree: Array, squares: list[Array], *, careful: bool) -> list[Array]:
+        """Return for every query a lower R with R R' = B'WB, the row of the ground replaced by a unit row.
+
+        What is above the diagonal is not defined.
+        """
         factors = []
-        for query in self.queries:
-            # better nodes come first, so the edges fill the upper triangle: the lower one of the transpose
-            between = np.zeros(query.is_edge.shape)
-            between[query.is_edge] = W[query.edges]
-            factors.append(network_cholesky(between.T, degree[query.nodes], careful=careful))
+        for query, square in zip(self.queries, squares, strict=True):
+            where = self.reach, query.nodes.start, query.edges.start
+            if careful:
+                _pairs.conductances(*where, W, 1.0, square)
+                factors.append(_cholesky_without_subtraction(square))
+            else:
+                fill = partial(_fill_laplacian, where, W, degree[query.nodes], square)
+                factors.append(cholesky(fill))
         return factors
+
+
+def _fill_laplacian(where: tuple[IntArray, int, int], W: Array, degree: Array, square: Array, jitter: float) -> Array:
+    _pairs.conductances(*where, W, -1.0, square)
+    return _with_ground(square, degree, jitter)
+
+
+def _with_ground(A: Array, degree: Array, jitter: float) -> Array:
+    """Set the diagonal of a Laplacian, a little raised, and the unit row of the ground."""
+    np.fill_diagonal(A, degree * (1.0 + jitter))
+    A[-1] = 0.0
+    A[-1, -1] = 1.0
+    return A
 
 
 def network_cholesky(between: Array, degree: Array, *, careful: bool) -> Array:
     """Return the lower factor of the Laplacian of a network, its last node replaced by a unit row.
 
-    `between` holds the conductances below the diagonal and is overwritten, `degree` their sums at each node.
+    `between` holds the conductances below the diagonal, `degree` their sums at each node.
     """
     if careful:
-        return _cholesky_without_subtraction(between)
-    np.negative(between, out=between)
-    between[-1] = 0.0
-    return cholesky(between, np.append(degree[:-1], 1.0))
+        return _cholesky_without_subtraction(between.copy(order="F"))
+    return cholesky(lambda jitter: _with_ground(np.negative(between, order="F"), degree, jitter))
 
 
-def cholesky(A: Array, diagonal: Array) -> Array:
-    """Return the lower Cholesky factor of A's lower triangle with this diagonal, raised only as far as needed."""
-    index = np.arange(diagonal.size)
-    A[index, index] = diagonal
-    factor, info = lapack.dpotrf(A, lower=1, clean=0)
+def cholesky(fill: Callable[[float], Array]) -> Array:
+    """Return the lower Cholesky factor of fill(jitter), in its place.
+
+    `fill` writes a lower triangle with its diagonal raised by this share: 0, and then only as far as needed.
+    """
+    factor, info = lapack.dpotrf(fill(0.0), lower=1, clean=0, overwrite_a=1)
     jitter = 1e-16
     while info != 0 and jitter < 1.0:
-        A[index, index] = diagonal * (1.0 + jitter)
-        factor, info = lapack.dpotrf(A, lower=1, clean=0)
+        factor, info = lapack.dpotrf(fill(jitter), lower=1, clean=0, overwrite_a=1)
         jitter *= 30.0
     return factor
 
@@ -173,7 +199,8 @@ def _cholesky_without_subtraction(factor: Array) -> Array:
             factor[j, j] = pivot
             factor[j + 1 :, j + 1 : hi] += np.outer(column, column[: hi - j - 1])
         factor[hi:, hi:] += factor[hi:, lo:hi] @ factor[hi:, lo:hi].T
-    np.negative(factor, out=factor, where=np.tri(n, k=-1, dtype=bool))
+    for j in range(n - 1):
+        np.negative(factor[j + 1 :, j], out=factor[j + 1 :, j])
     factor[-1] = 0.0
     factor[-1, -1] = 1.0
     return factor
@@ -193,6 +220,7 @@ def from_levels(levels: Levels) -> PairGraph:
         item=item,
         level=levels.level[item],
         reach=reach,
+        head=node[levels.first[kept]],
         worse=worse,
         weight=np.repeat(weight, reach) * weight[worse],
         queries=_queries(group[kept], reach),

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .. import _pairs
 from ..solution import Array
 from .pair_barrier import PairBarrier
 from .pair_graph import PairGraph
@@ -59,15 +60,10 @@ class Problem:
         return total / max(1.0, self.routing.steepest(self.gain(flow)))
 
     def _margins(self, s: Array) -> tuple[float, float]:
-        hinge, lowest = 0.0, np.inf
-        for part in self.graph.parts:
-            margin = part.difference(s)
-            lowest = min(lowest, float(margin.min()))
-            if self.cap is not None:
-                np.subtract(1.0, margin, out=margin)
-                np.maximum(margin, 0.0, out=margin)
-                hinge += float(self.cap[part.edges] @ margin)
-        return hinge, lowest
+        if not np.isfinite(s).all():
+            return np.inf, -np.inf
+        cap = np.empty(0) if self.cap is None else self.cap
+        return _pairs.hinge(self.graph.head, self.graph.reach, s, cap)
 
 
 @dataclass(frozen=True)

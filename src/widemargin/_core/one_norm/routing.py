@@ -34,8 +34,8 @@ class Metric(Protocol):
     def half_solve_transposed(self, v: Array) -> Array:
         """Return F^-T v."""
 
-    def spread(self, K: Array) -> Array:
-        """Return K F."""
+    def spread(self, K: Array, out: Array) -> Array:
+        """Return K F, in `out`."""
 
     def hub_potentials(self, inflow: Array) -> Array:
         """Return what potentials send this inflow away from the hubs, the items held at 0."""
@@ -104,9 +104,9 @@ class Diagonal:
         """Return F^-T v."""
         return v / self.root
 
-    def spread(self, K: Array) -> Array:
-        """Return K F."""
-        return K * self.root
+    def spread(self, K: Array, out: Array) -> Array:
+        """Return K F, in `out`."""
+        return np.multiply(K, self.root, out=out)
 
     def hub_potentials(self, inflow: Array) -> Array:
         """Return nothing: there are no hubs."""

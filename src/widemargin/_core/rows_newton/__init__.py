@@ -9,27 +9,27 @@ Stops: at the gap `tol`, or without it: then the status says so, and an exact so
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import rules
 from ..comparisons import IntArray, Rows
 from ..losses import Loss
 from ..row_risk import RowsRisk
 from ..solution import Array, Solution, Status
-from .answer import Verdict, is_free, verdict
+from .answer import Nothing, Verdict, verdict
 from .differences import distinct_differences, shuffled_items
-from .iterations import run
+from .iterations import Run, run
 from .problem import Problem
 from .spaces import Columns, Vector
 
 FINE = 1e-5  # a smaller tol wants kernel values in float64
-MOST_STEPS = 150  # Newton steps: whoever needs more does not converge
+MOST_STEPS = 250  # Newton steps: whoever needs more does not converge
 TRIES = 4
-NEXT = 8.0  # the last smoothing times this begins the solve for another C
+NEXT, NEXT_RANGE = 0.5, (1.0, 16.0)  # the last smoothing times this and its steps begins the solve for another C
+FARTHEST = 2.0  # steps in log C that are extrapolated from the last one
 WIDE = 4000  # items up to which a kernel over fewer items than differences is written as features
 
 __all__ = ["Plan", "gram_bytes", "rows_newton"]
@@ -71,10 +71,30 @@ Start: TypeAlias = tuple[Vector, Array, float | None]  # function, levels, smoot
 
 @dataclass
 class Plan:
-    """What solves of the same rows share, and where the last one ended: only C may change between them."""
+    """What solves of the same rows share, and where the last ones ended: only C may change between them."""
 
     setting: _Setting | None = None
-    last: Start | None = None
+    nothing: Nothing | None = None
+    trail: list[tuple[float, Vector, Array]] = field(default_factory=list)  # C, function, levels
+    h: float = 0.0
+
+    def begin(self, C: float) -> Start | None:
+        """Return the line through the last two solutions, in log C; the last one where they are far."""
+        if not self.trail:
+            return None
+        C1, f1, b1 = self.trail[-1]
+        if len(self.trail) > 1:
+            C0, f0, b0 = self.trail[0]
+            ahead = float(np.log(C / C1) / np.log(C1 / C0)) if C1 != C0 else 0.0
+            if abs(ahead) <= FARTHEST:
+                return f1.moved(ahead, f1.moved(-1.0, f0)), b1 + ahead * (b1 - b0), self.h
+        return f1, b1, self.h
+
+    def keep(self, C: float, found: Run) -> None:
+        """Remember where a solve ended; one that did not is not followed."""
+        point = found.best.point
+        self.trail = [*self.trail[-1:], (C, point.f, point.b)] if found.is_done else []
+        self.h = found.h * float(np.clip(NEXT * found.n_iter, *NEXT_RANGE))
 
 
 def rows_newton(
@@ -89,21 +109,22 @@ def rows_newton(
     plan: Plan | None = None,
 ) -> Solution:
     """Minimise 1/2 |f|^2 + C * sum of losses over explicit rows, C finite; `plan` is that of a neighbouring C."""
-    if is_free(rows, C, loss):
-        return _constant(rows, map_, C, loss)
     plan = Plan() if plan is None else plan
+    plan.nothing = nothing = plan.nothing or Nothing.of(RowsRisk(rows, loss))
+    if nothing.is_free:
+        return _constant(rows, map_, C, nothing)
     plan.setting = setting = plan.setting or _setting(rows, map_, loss, tol)
     problem, goal, n_iter = replace(setting.problem, C=C), tol, 0
-    begin = plan.last
+    begin = plan.begin(C)
     for _ in range(TRIES):
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             found = run(problem, goal, min(max_iter, MOST_STEPS), report, begin)
-        said = verdict(problem, found.best)
+        said = verdict(problem, found.best, nothing)
         n_iter += found.n_iter
         if not (found.is_done and _unfinished(said, tol)):
             break
         goal, begin = 0.1 * min(goal, said.gap), (found.best.point.f, found.best.point.b, None)
-    plan.last = (found.best.point.f, found.best.point.b, NEXT * found.h) if found.is_done else None
+    plan.keep(C, found)
     coefficients = setting.coefficients(said.slopes)
     if said.is_zero:
         weights, coefficients = setting.weights(np.zeros_like(said.w)), np.zeros_like(coefficients)
@@ -111,7 +132,9 @@ def rows_newton(
     status = Status.STALLED if found.is_done else Status.MAX_ITER
     if not _unfinished(said, tol):
         status = Status.CONVERGED
-    return Solution(setting.weights(said.w), coefficients, said.levels, said.primal, said.dual, n_iter, status)
+    weights = setting.weights(said.w)
+    bounds = said.primal, said.dual
+    return Solution(weights, coefficients, said.levels, *bounds, n_iter, status, squared_norm=said.norm)
 
 
 def _unfinished(said: Verdict, tol: float) -> bool:
@@ -119,11 +142,10 @@ def _unfinished(said: Verdict, tol: float) -> bool:
     return said.gap > tol or (said.zero <= said.primal and not said.is_zero)
 
 
-def _constant(rows: Rows, map_: Map, C: float, loss: Loss) -> Solution:
+def _constant(rows: Rows, map_: Map, C: float, nothing: Nothing) -> Solution:
     """Return the model zero: every margin is met without one."""
     zero, value = np.zeros(rows.shape[1]), C * rows.constant
-    levels = rules.best_levels(rows, np.zeros(rows.margin.size), C, loss)
-    return Solution(map_.adjoint_exact(zero), zero, levels, value, value, 1, Status.CONVERGED)
+    return Solution(map_.adjoint_exact(zero), zero, nothing.levels, value, value, 1, Status.CONVERGED)
 
 
 def gram_bytes(rows: Rows, map_: Map, tol: float) -> int:

@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import rules
-from ..comparisons import Rows
-from ..losses import Loss
+from ..row_risk import RowsRisk
 from ..solution import Array, relative_gap
 from .bounds import Best, dual_value, feasible, pulled
 from .problem import Problem
@@ -24,6 +23,7 @@ class Verdict(NamedTuple):
     primal: float
     dual: float
     slopes: Array
+    norm: float  # of w, squared
     zero: float  # the objective of the model that is zero, and its levels
     flat: Array
 
@@ -38,26 +38,35 @@ class Verdict(NamedTuple):
         return self.zero <= self.primal and relative_gap(self.zero, self.dual) <= COLLAPSED
 
 
-def verdict(problem: Problem, best: Best) -> Verdict:
+class Nothing(NamedTuple):
+    """The model zero: its levels, its loss, and whether it meets every margin. C does not matter."""
+
+    levels: Array
+    loss: float
+    is_free: bool
+
+    @classmethod
+    def of(cls, risk: RowsRisk) -> Nothing:
+        """Find the best levels."""
+        rows = risk.rows
+        levels = rules.best_levels(rows, np.zeros(rows.margin.size), 1.0, risk.loss)
+        short = rows.margin - rows.E @ levels
+        return cls(levels, risk.look(short).loss + rows.constant, bool(np.all(short <= 0.0)))
+
+
+def verdict(problem: Problem, best: Best, nothing: Nothing) -> Verdict:
     """Recompute both bounds from the data."""
     rows, C, loss = problem.rows, problem.C, problem.risk.loss
     slope = feasible(problem.risk, best.slope)
     f, image = problem.space.exact(best.point.f.w, pulled(problem, slope))
     z = problem.reach(f)
     levels = rules.best_levels(rows, z, C, loss)
-    primal = 0.5 * problem.space.inner(f, f) + C * _loss(problem, z, levels)
+    norm = max(0.0, problem.space.inner(f, f))
+    primal = 0.5 * norm + C * _loss(problem, z, levels)
     slope, dual = dual_value(problem, slope, problem.space.inner(image, image))
-    nothing = np.zeros_like(z)
-    flat = rules.best_levels(rows, nothing, C, loss)
-    return Verdict(f.w, levels, primal, dual, C * slope, C * _loss(problem, nothing, flat), flat)
+    return Verdict(f.w, levels, primal, dual, C * slope, norm, C * nothing.loss, nothing.levels)
 
 
 def _loss(problem: Problem, z: Array, levels: Array) -> float:
     rows = problem.rows
     return problem.risk.look(rows.margin - z - rows.E @ levels).loss + rows.constant
-
-
-def is_free(rows: Rows, C: float, loss: Loss) -> bool:
-    """Whether the model zero with its best level meets every margin."""
-    levels = rules.best_levels(rows, np.zeros(rows.margin.size), C, loss)
-    return bool(np.all(rows.margin - rows.E @ levels <= 0.0))

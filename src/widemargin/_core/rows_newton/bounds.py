@@ -10,7 +10,7 @@ from ..row_risk import RowsRisk
 from ..solution import Array
 from .problem import Point, Problem
 
-ROUNDS = 3
+ROUNDS, BALANCED = 3, 1e-12
 
 
 class Best(NamedTuple):
@@ -73,6 +73,8 @@ def feasible(risk: RowsRisk, slope: Array) -> Array:
         return slope
     e, most = rows.E[:, 0], rows.weight if boxed else np.inf
     for _ in range(ROUNDS):
+        if abs(float(e @ slope)) <= BALANCED * float(np.abs(e) @ slope):
+            break
         room = np.maximum(np.minimum(slope, most - slope), 0.0)
         curve = float(room @ e**2)
         if curve > 0.0:

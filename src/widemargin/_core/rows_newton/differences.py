@@ -5,8 +5,8 @@ A tie is two rows of one difference, and so is a target; a comparison made often
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -20,6 +20,7 @@ from .spaces import BLOCK, Gram
 # (right items, precision) -> left items -> kernel values, in an array of their own
 Against: TypeAlias = Callable[[IntArray, np.dtype], Callable[[IntArray], NDArray]]
 TILE = 2 * BLOCK
+KEPT = 4000  # differences up to which float64 values asked for twice are kept: 64 MB
 
 
 class Differences(NamedTuple):
@@ -37,15 +38,15 @@ class Differences(NamedTuple):
     def gram(self, against: Against, dtype: DTypeLike) -> Gram:
         """Return the Gram matrix of the differences; its exact products are computed anew where it is rounded."""
         blocks = [np.empty((b - a, b), dtype) for a, b in self._strips()]
-        for a, c, tile in self._tiles(against, np.dtype(dtype)):
+        for a, c, tile in self.tiles(against, np.dtype(dtype)):
             block = blocks[a // BLOCK]
             block[:, c : c + TILE] = tile[:, : block.shape[1] - c]
-        return Gram(blocks, None if dtype == np.float64 else lambda V: self.products(against, V))
+        return Gram(blocks, None if dtype == np.float64 else _Products(self, against))
 
-    def products(self, against: Against, V: Array) -> Array:
-        """Return K V for the Gram matrix K in float64, which is never whole."""
+    def products(self, tiles: Iterable[tuple[int, int, NDArray]], V: Array) -> Array:
+        """Return K V for the Gram matrix K by its tiles."""
         out = np.zeros_like(V)
-        for a, c, tile in self._tiles(against, np.dtype(np.float64)):
+        for a, c, tile in tiles:
             b, d = a + tile.shape[0], c + tile.shape[1]
             above = min(a, d)  # columns before the diagonal block stand for their mirror image too
             out[a:b] += tile @ V[c:d]
@@ -56,7 +57,7 @@ class Differences(NamedTuple):
     def _strips(self) -> list[tuple[int, int]]:
         return [(a, min(a + BLOCK, self.size)) for a in range(0, self.size, BLOCK)]
 
-    def _tiles(self, against: Against, dtype: np.dtype) -> Iterator[tuple[int, int, NDArray]]:
+    def tiles(self, against: Against, dtype: np.dtype) -> Iterator[tuple[int, int, NDArray]]:
         """Yield (row, column, values) of the tiles that cover the lower half, each of a size for the cache.
 
         A tile ends with the block of the diagonal: within it the values are complete.
@@ -81,6 +82,23 @@ class Differences(NamedTuple):
         """Return coefficients of items from those of differences."""
         out = np.bincount(self.ends[:, 0], w, minlength=self.n_items).astype(float)
         return out - np.bincount(self.ends[:, 1], w, minlength=self.n_items) if self.ends.shape[1] == 2 else out
+
+
+@dataclass
+class _Products:
+    """K V in float64: the values are computed again, and kept where few differences are asked for again."""
+
+    differences: Differences
+    against: Against
+    kept: list[tuple[int, int, NDArray]] = field(default_factory=list)
+    is_asked: bool = False
+
+    def __call__(self, V: Array) -> Array:
+        tiles = self.differences.tiles(self.against, np.dtype(np.float64))
+        if self.is_asked and not self.kept and self.differences.size <= KEPT:
+            self.kept.extend(tiles)
+        self.is_asked = True
+        return self.differences.products(self.kept or tiles, V)
 
 
 def distinct_differences(rows: Rows) -> Differences:

@@ -6,7 +6,7 @@ follow in closed form; conjugate gradients where neither fits.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from .problem import Problem, View
 from .spaces import Columns, Vector
 
 MANY_COLUMNS = 4000  # columns above which no Hessian is formed
+SPARSE_COLUMNS = 400  # columns above which a sparse X has it factored only where conjugate gradients do not get there
 MANY_CURVED = 6000  # curved items above which their Gram matrix is not factored
 ENTRIES = 2**21  # of the written-out rows at a time
 FORCING, MOST_STEPS = 0.05, 300  # of conjugate gradients
@@ -29,13 +30,17 @@ FLOOR = 1e-6  # the least curvature of a level, as a share of what it has where 
 def direction(problem: Problem, view: View) -> tuple[Vector, Array]:
     """Return the step of the function and of the levels."""
     space = problem.space
-    if not space.is_gram and space.n_coordinates <= MANY_COLUMNS:
+    if isinstance(space, Columns) and space.n_coordinates <= MANY_COLUMNS:
+        if sparse.issparse(space.X) and space.n_coordinates > SPARSE_COLUMNS:
+            step, db, is_there = _by_conjugate_gradients(problem, view)
+            if is_there:
+                return step, db
         return _by_columns(problem, view)
     if space.is_gram and view.look.tie is None and problem.rows.D.nnz == problem.rows.D.shape[0]:
         curved = np.unique(problem.rows.D.indices[view.look.curvature > 0.0])
         if curved.size <= MANY_CURVED:
             return _by_curved_items(problem, view, curved.astype(np.int64))
-    return _by_conjugate_gradients(problem, view)
+    return _by_conjugate_gradients(problem, view)[:2]
 
 
 def _level_gradient(problem: Problem, view: View) -> Array:
@@ -177,29 +182,46 @@ def _solved_many(M: Array, right: Array) -> Array:
     return linalg.cho_solve((factor, False), right, check_finite=False)
 
 
-def _by_conjugate_gradients(problem: Problem, view: View) -> tuple[Vector, Array]:
-    """Solve by conjugate gradients in the inner product of the space; levels scaled by their own curvature."""
+def _by_conjugate_gradients(problem: Problem, view: View) -> tuple[Vector, Array, bool]:
+    """Solve by conjugate gradients in the inner product of the space; says whether they got there.
+
+    Weights of columns and levels are scaled by their own curvature.
+    """
     rows, space, C = problem.rows, problem.space, problem.C
     curve = problem.risk.hessian_in_rows(view.look)
     unit = 1.0 / np.sqrt(np.diag(_level_curvature(problem, view)))
+    scaled = _scaling(problem, view.look)
 
-    def applied(f: Vector, b: Array) -> tuple[Array, Array]:
+    def applied(f: Vector, b: Array) -> tuple[Vector, Array]:
         z = C * curve(problem.reach(f) + rows.E @ (unit * b))
-        return f.w + space.pulled(rows.D.T @ z), unit * (rows.E.T @ z) + FLOOR * b
+        return space.gradient(f.w + space.pulled(rows.D.T @ z)), unit * (rows.E.T @ z) + FLOOR * b
 
     w, b = np.zeros(space.n_coordinates), np.zeros(rows.E.shape[1])
-    r = space.vector(-view.residual.w)
-    rb = -unit * _level_gradient(problem, view)
-    d, db, size = r, rb, space.inner(r, r) + float(rb @ rb)
+    r, rb = space.gradient(-view.residual.w), -unit * _level_gradient(problem, view)
+    d, db = scaled(r), rb
+    size = space.inner(r, d) + float(rb @ rb)
     goal = FORCING**2 * size
     for _ in range(MOST_STEPS):
         if size <= goal or size <= 0.0:
-            break
-        Aw, Ab = applied(d, db)
-        A = space.vector(Aw)
+            return space.vector(w), unit * b, True
+        A, Ab = applied(d, db)
         step = size / (space.inner(d, A) + float(db @ Ab))
         w, b = w + step * d.w, b + step * db
         r, rb = r.moved(-step, A), rb - step * Ab
-        size, before = space.inner(r, r) + float(rb @ rb), size
-        d, db = r.moved(size / before, d), rb + (size / before) * db
-    return space.vector(w), unit * b
+        y = scaled(r)
+        size, before = space.inner(r, y) + float(rb @ rb), size
+        d, db = y.moved(size / before, d), rb + (size / before) * db
+    return space.vector(w), unit * b, False
+
+
+def _scaling(problem: Problem, look: RowLook) -> Callable[[Vector], Vector]:
+    """Return the division of a gradient by the diagonal of the Hessian where X is sparse; else nothing is divided."""
+    rows, space = problem.rows, problem.space
+    if not isinstance(space, Columns):
+        return lambda r: r
+    if not sparse.issparse(space.X):  # its differences would be a second X
+        return lambda r: space.vector(r.w)
+    curved = np.flatnonzero(look.curvature)
+    squares = (rows.D[curved] @ space.X).power(2)
+    inverse = 1.0 / (1.0 + problem.C * (squares.T @ look.curvature[curved]))
+    return lambda r: space.vector(inverse * r.w)

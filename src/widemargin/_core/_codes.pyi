@@ -1,0 +1,14 @@
+from numpy.typing import NDArray
+
+from .comparisons import IntArray
+
+def dense(x: NDArray, codes: IntArray) -> bool: ...
+def sort_levels(
+    level: IntArray,
+    group: IntArray,
+    n_levels: int,
+    n_groups: int,
+    order: IntArray,
+    rank: IntArray,
+    starts: IntArray,
+) -> int: ...

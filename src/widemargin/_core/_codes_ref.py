@@ -1,0 +1,21 @@
+"""What the loops of `_codes` compute, in plain NumPy: their documentation and their oracle."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .comparisons import IntArray
+
+
+def dense(x: NDArray) -> IntArray:
+    """Return the place of each value among the distinct ones."""
+    return np.unique(x, return_inverse=True)[1].astype(np.int64)
+
+
+def sort_levels(level: IntArray, group: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the items by (group, level descending, index), their level counted from 0 in its group, and the bounds."""
+    order = np.lexsort((-level, group)).astype(np.int64)
+    g, v = group[order], level[order]
+    rank = np.concatenate([dense(v[g == one]) for one in np.unique(g)])
+    return order, rank, np.append(np.unique(g, return_index=True)[1], g.size)

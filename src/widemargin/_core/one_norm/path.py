@@ -1,0 +1,81 @@
+"""A ranking vector machine for many C: prepared once, and walked from vertex to vertex while that is cheap.
+
+For the next C, in this order: (1) the last model, where it is certified there too: a larger C leaves its multipliers
+feasible, so where no pair is violated nothing changes any more; (2) a walk along vertices, given up for good where it
+needs too many pivots; (3) the interior point. Each answer is judged by a bracket, whoever found it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..comparisons import Levels
+from ..solution import Array, Solution, Status
+from . import optimal_face
+from .machine import Vectors, pose_vectors
+from .problem import Bracket
+from .vertex_walk import LostError, VertexWalk
+
+TIGHT = 1e-6  # an answer that was not solved for has at most this gap, however loose tol is
+
+
+@dataclass(frozen=True)
+class Carried:
+    """The solution for one C, as seen from a larger one."""
+
+    C: float
+    cost: float  # of its coefficients
+    solution: Solution
+
+    def at(self, C: float, tol: float) -> Solution | None:
+        """Return the solution with its objective and a true bound for a larger C; None where its gap is too large."""
+        old = self.solution
+        if not (self.C <= C < np.inf and old.status is Status.CONVERGED):
+            return None
+        slacks = max(0.0, old.objective - self.cost) / self.C
+        found = replace(old, objective=self.cost + C * slacks, n_iter=1)
+        return found if found.gap <= min(tol, TIGHT) else None
+
+
+class VectorPath:
+    """One coefficient per item, for one C after the other."""
+
+    def __init__(self, K: Array, levels: Levels, *, positive: bool) -> None:
+        self.vectors: Vectors = pose_vectors(K, levels, positive=positive)
+        self.last: Carried | None = None
+        self.walk: VertexWalk | None = None
+        self.is_lost = False
+
+    def solve(self, C: float, tol: float, max_iter: int) -> Solution:
+        """Return the solution for C; the first one is that of `ranking_vectors`."""
+        found = None
+        if self.last is not None:
+            found = self.last.at(C, tol) or self._walked(C, tol)
+        if found is None:
+            found = self.vectors.solve(C, tol, max_iter)
+        self.last = Carried(C, float(np.abs(found.weights).sum()), found)
+        return found
+
+    def _walked(self, C: float, tol: float) -> Solution | None:
+        """Return the vertex for C, None where the walk is lost or its vertex not certified."""
+        machine = self.vectors.machine
+        if self.is_lost or not (0.0 < machine.kappa * C < np.inf) or machine.graph.n_edges == 0:
+            return None
+        problem = machine.problem(C)
+        bracket = Bracket(problem)
+        try:
+            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+                if self.walk is None:
+                    self.walk = VertexWalk(problem)
+                self.walk.to(C * machine.kappa, limit=80 + machine.K.shape[1] // 20)
+                iterate = self.walk.iterate(problem)
+                bracket.offer_point(iterate.x)
+                bracket.offer_multipliers(iterate.pairs.y)
+                optimal_face.jump(bracket, iterate)
+        except (LostError, np.linalg.LinAlgError):
+            self.is_lost, self.walk = True, None
+        if not bracket.gap <= min(tol, TIGHT):
+            return None
+        return self.vectors.solution(machine.answer(bracket, 1, Status.CONVERGED))
