@@ -10,6 +10,7 @@ import pandas as pd
 
 from ._reasons import REASONS
 from ._run import PACKAGE, RESULTS, names
+from ._seeds import DEFAULT
 
 PAGE = PACKAGE.parent / "docs" / "reproduction.md"
 LONGEST = 30  # rows of a table that the page shows; longer ones are linked
@@ -75,7 +76,8 @@ def anchor(title):
 def section(name, record, folder, link):
     """Yield the lines of one experiment, whose files lie in the folder and are linked from the page."""
     yield f"## {record['title']}"
-    yield f"\n*{record['paper']}.* `python -m experiments {name}`, {spent(record)}.\n"
+    earlier = "" if record["seed"] == int(DEFAULT) else " **Results of an earlier run, with other seeds.**"
+    yield f"\n*{record['paper']}.* `python -m experiments {name}`, {spent(record)}.{earlier}\n"
     yield recipe(name)
     for claim in record["claims"]:
         yield from claim_lines(claim, REASONS.get((name, claim["item"])))

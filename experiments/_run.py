@@ -18,6 +18,7 @@ import sklearn
 
 import widemargin
 
+from . import _seeds
 from ._each import Each, told
 from ._style import RC
 
@@ -57,6 +58,7 @@ def run_and_save(name, folder, *, quick, each):
         "seconds": round(time.perf_counter() - wall, 1),
         "cpu_seconds": round(time.process_time() - cpu + each.cpu_seconds, 1),
         "processes": each.processes,
+        "seed": _seeds.base(),
         "warnings": each.warnings + Counter(told(caught)),
         "versions": versions(),
     }

@@ -19,4 +19,9 @@ def seed(*key):
 
 def sequence(key):
     """Return the sequence of seeds of a draw in this run."""
-    return np.random.SeedSequence([int(os.environ.get(VARIABLE, DEFAULT)), *key])
+    return np.random.SeedSequence([base(), *key])
+
+
+def base():
+    """Return the number of this run."""
+    return int(os.environ.get(VARIABLE, DEFAULT))

@@ -40,6 +40,7 @@ NAMES = {
 N_TEST = {**dict.fromkeys(NORMS, 10_000), **dict.fromkeys(SUSHI, 2_000)}
 GRID = {"C": np.logspace(-3, 3, 10), "gamma": np.logspace(-7, 4, 10, base=2)}
 QUICK_GRID = {"C": [0.1, 10.0], "gamma": [0.125]}
+TOL = 1e-3
 
 
 def draw(task, n, tie_share, number):
@@ -73,7 +74,7 @@ def path(machine, train, gamma, Cs):
     """Return a machine with a Gaussian kernel, learnt for each C; that u = 0 is an optimum is no warning here."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CollapseWarning)
-        one = ComparisonSVM(kernel="rbf", gamma=gamma, ties=MACHINES[machine], tol=1e-3)
+        one = ComparisonSVM(kernel="rbf", gamma=gamma, ties=MACHINES[machine], tol=TOL)
         return c_path(one, train.X, train.y, Cs).estimators
 
 

@@ -44,8 +44,8 @@ def kernel_of(setting):
 
 
 def draw(setting, m, repetition, n_swaps=0):
-    """Return training, validation and test points of one F; noise is in the order of the training points alone."""
-    task, rng = SETTINGS[setting][1], generator(list(SETTINGS).index(setting), m, repetition, n_swaps)
+    """Return training, validation and test points of one F, the same for any noise, which is in the training order."""
+    task, rng = SETTINGS[setting][1], generator(list(SETTINGS).index(setting), m, repetition, 0)
     train = make_ranking(m, n_swaps=n_swaps, random_state=rng, **task)
     fresh = make_ranking(N_VALIDATION + N_TEST, random_state=rng, **task | {"weights": train.coef})
     validation, test = slice(None, N_VALIDATION), slice(N_VALIDATION, None)
