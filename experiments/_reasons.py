@@ -115,7 +115,7 @@ REASONS = {  # (experiment, item): sentences
         "that failed are intervals of nine deals that are wider than the margin: a query has few documents."
     ),
     ("yukim_noise", "Fig. 10"): (
-        "With an RBF kernel the SVM has a vector at nearly every point and follows the noise; the RVM's dozen "
-        "hardly can. The RVM is the less sensitive one, where the paper has both alike."
+        "With an RBF kernel the SVM has a vector at nearly every point and follows the noise; the dozen of the "
+        "paper's RVM hardly can. It is the less sensitive one, where the paper has both alike."
     ),
 }
