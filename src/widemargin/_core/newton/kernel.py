@@ -33,7 +33,7 @@ Say: TypeAlias = Callable[[str], None]
 
 SEED = 20100
 FORCING = 0.3  # share of the residual that conjugate gradients leave
-EASY_CG, STALE_CG = 10, 20  # steps of conjugate gradients: to do without a preconditioner, or to make a new one
+EASY_CG, STALE_CG = 14, 20  # steps of conjugate gradients: to do without a preconditioner, or to make a new one
 EASY_MANY_CG, SPAN_OF_A_STEP = 2, 100  # the same for many items: what a preconditioner costs depends on its span
 MOST_CG, MOST_CONDITIONED_CG = 200, 40  # a preconditioner that needs more is spoilt: float32 cancels at a large C
 SIZES = (1250, 3500)  # of the samples
