@@ -15,7 +15,9 @@ from widemargin._core.losses import HINGE, SQUARED_HINGE
 from widemargin._core.row_risk import RowsRisk
 from widemargin._core.rows_newton import Plan, differences, directions, problem, rows_newton, spaces
 from widemargin._core.solution import Status
+from widemargin.datasets import make_comparisons
 from widemargin.exceptions import CollapseWarning
+from widemargin.model_selection import c_path
 
 KINDS = ("classes", "targets", "pairs", "ties", "both_ways", "choices")
 LOSSES = (HINGE, SQUARED_HINGE)
@@ -392,3 +394,12 @@ def test_a_plan_of_a_neighbour_saves_steps_and_no_more(how):
     cold = rows_newton(rows, map_, 0.12, HINGE, tol=1e-4, max_iter=200)
     assert warm.n_iter < cold.n_iter
     assert_agree(warm, exact(rows, map_, 0.12, HINGE), 1e-4, rows, map_, 0.12, HINGE)
+
+
+@pytest.mark.parametrize("ties", ["margin", "both_ways", "threshold"])
+def test_rounded_kernel_values_do_not_stop_a_large_C(ties):
+    """Where curved rows are nearly dependent, float32 values have negative eigenvalues: the steps take a ridge."""
+    data = make_comparisons(400, norm=1, tie_share=0.5, random_state=0)
+    model = ComparisonSVM(kernel="rbf", gamma=2**-12, ties=ties, tol=1e-3)
+    path = c_path(model, data.X, data.y, np.logspace(-3, 6, 5))
+    assert path.gaps.max() <= 1e-3

@@ -24,6 +24,7 @@ SPARSE_COLUMNS = 400  # columns above which a sparse X has it factored only wher
 MANY_CURVED = 6000  # curved items above which their Gram matrix is not factored
 ENTRIES = 2**21  # of the written-out rows at a time
 FORCING, MOST_STEPS = 0.05, 300  # of conjugate gradients
+MOST_RIDGES = 12  # times ten each, from the rounding of K on
 FLOOR = 1e-6  # the least curvature of a level, as a share of what it has where every row is curved
 
 
@@ -164,10 +165,8 @@ def _by_curved_items(problem: Problem, view: View, curved: IntArray) -> tuple[Ve
     W = problem.C * np.bincount(item, look.curvature * sign**2, minlength=n)[curved]
     coupling = [np.bincount(item, look.curvature * sign * e, minlength=n)[curved] for e in rows.E.T]
     c = problem.C * np.reshape(coupling, (rows.E.shape[1], curved.size)).T / W[:, None]
-    M = space.corner(curved)  # type: ignore[union-attr]
-    M[np.diag_indices_from(M)] += 1.0 / W
     right = np.column_stack([view.residual.u[curved], c])
-    solved = _solved_many(M, right)
+    solved = _solved_many(lambda: space.corner(curved), 1.0 / W, right, space.rounding)  # type: ignore[union-attr]
     schur = _level_curvature(problem, view) - c.T @ (W[:, None] * c) + c.T @ solved[:, 1:]
     db = np.linalg.solve(schur, c.T @ solved[:, 0] - _level_gradient(problem, view))
     y = np.zeros(n)
@@ -175,11 +174,18 @@ def _by_curved_items(problem: Problem, view: View, curved: IntArray) -> tuple[Ve
     return space.vector(y).moved(-1.0, view.residual), db
 
 
-def _solved_many(M: Array, right: Array) -> Array:
-    factor, failed = linalg.lapack.dpotrf(M.T, lower=0, overwrite_a=1)
-    if failed:
-        raise FloatingPointError("the Gram matrix of the curved rows is not positive definite")
-    return linalg.cho_solve((factor, False), right, check_finite=False)
+def _solved_many(corner: Callable[[], Array], ridge: Array, right: Array, rounding: float) -> Array:
+    """Solve (K + ridge) y = right, K made anew for each try: where the ridge is small, rounding may spoil its sign."""
+    more = 0.0
+    for _ in range(MOST_RIDGES):
+        M = corner()
+        largest = float(np.max(np.diag(M), initial=0.0))
+        M[np.diag_indices_from(M)] += ridge + more * largest
+        factor, failed = linalg.lapack.dpotrf(M.T, lower=0, overwrite_a=1)
+        if not failed:
+            return linalg.cho_solve((factor, False), right, check_finite=False)
+        more = max(10.0 * more, rounding)
+    raise FloatingPointError("the Gram matrix of the curved rows is not finite")
 
 
 def _by_conjugate_gradients(problem: Problem, view: View) -> tuple[Vector, Array, bool]:

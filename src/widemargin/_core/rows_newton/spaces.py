@@ -144,6 +144,11 @@ class Gram:
         out[items] = w
         return out
 
+    @property
+    def rounding(self) -> float:
+        """Return the relative precision of the values."""
+        return float(np.finfo(self.blocks[0].dtype).eps)
+
     def corner(self, items: IntArray) -> Array:
         """Return the lower half of the rows and columns of some items, given in ascending order."""
         out = np.empty((items.size, items.size))
