@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.ready
+EXPERIMENTS := .venv/.experiments
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
@@ -32,8 +33,11 @@ docs: $(STAMP)
 release-check:
 	$(PYTHON) scripts/check_release.py
 
-reproduce: $(STAMP)
+$(EXPERIMENTS): $(STAMP)
 	$(BIN)/python -m pip install --quiet --no-build-isolation --editable ".[experiments]"
+	@touch $(EXPERIMENTS)
+
+reproduce: $(EXPERIMENTS)
 	$(BIN)/python -m experiments
 
 check: $(STAMP)

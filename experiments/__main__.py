@@ -1,13 +1,15 @@
 """Run the papers' experiments: `python -m experiments --help`."""
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from . import _page, _run
+from . import _page, _run, _seeds
+from ._each import PROCESSES, Each
 
 
 def main(argv=None):
@@ -22,6 +24,7 @@ def main(argv=None):
     if unknown:
         sys.stderr.write(f"no experiment named {unknown[0]!r}; there are: {', '.join(_run.names())}\n")
         return 2
+    os.environ[_seeds.VARIABLE] = str(options.seed)
     if not options.page:
         run_all(chosen, _run.folder_for(options.out, quick=options.quick), quick=options.quick)
     if options.out is None and not options.quick:
@@ -36,6 +39,7 @@ def parse(argv):
     parser.add_argument("--quick", action="store_true", help="small sizes, seconds each, into a temporary folder")
     parser.add_argument("--list", action="store_true", help="name the experiments")
     parser.add_argument("--page", action="store_true", help="only write docs/reproduction.md from the saved results")
+    parser.add_argument("--seed", type=int, default=_seeds.DEFAULT, help="another one makes an independent run")
     parser.add_argument("--out", type=Path, help="folder for the results, instead of experiments/results and the page")
     return parser.parse_args(argv)
 
@@ -47,16 +51,17 @@ def run_all(chosen, out, *, quick):
     with Progress(*columns, console=console, transient=True) as bar:
         for name in chosen:
 
-            def track(iterable, label="", name=name):
-                items = list(iterable)
-                return bar.track(items, total=len(items), description=f"{name}: {label}")
+            def track(iterable, label, total, name=name):
+                return bar.track(iterable, total=total, description=f"{name}: {label}")
 
+            each = Each(1 if quick else PROCESSES, track)
             try:
-                record = _run.run_and_save(name, out / name, quick=quick, track=track)
+                record = _run.run_and_save(name, out / name, quick=quick, each=each)
             except FileNotFoundError as missing:
                 console.print(f"{name}: skipped. {missing}", markup=False)
                 continue
-            console.print(f"{name}: {record['seconds']:.0f} s", markup=False)
+            spent = f"{record['seconds']:.0f} s, processor time {record['cpu_seconds']:.0f} s"
+            console.print(f"{name}: {spent}", markup=False)
             for claim in record["claims"]:
                 console.print(f"  {claim['item']}: {claim['verdict']}", markup=False)
     console.print(f"results in {out}{'; quick ones, too few for a verdict' if quick else ''}", markup=False)

@@ -16,6 +16,7 @@ def draw_pairs(ax, X, y, *, alpha=1.0):
             ax.annotate("", better, worse, arrowprops=arrow)
         else:
             ax.plot(*pair.T, color=TIE, linewidth=1.2, alpha=alpha)
+    ax.plot(*X.reshape(-1, 2).T, " ")  # arrows do not count for the limits of the axes
     ax.plot([], [], color=BETTER, marker=">", label="points to the better one")
     ax.plot([], [], color=TIE, label="no difference")
     legend_below(ax)

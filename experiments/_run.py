@@ -18,17 +18,20 @@ import sklearn
 
 import widemargin
 
+from . import _seeds
+from ._each import Each, told
 from ._style import RC
 
 PACKAGE = Path(__file__).parent
 RESULTS = PACKAGE / "results"
+LONGEST = "venuto_curves"
 BESIDE = PACKAGE.parents[1] / "shared" / "data"  # a data folder that lies beside the project
 
 
 def names():
-    """Return the names of all experiments."""
-    found = pkgutil.iter_modules([str(PACKAGE)])
-    return sorted(module.name for module in found if not module.name.startswith("_"))
+    """Return the names of all experiments, the longest last: the others need not wait for it."""
+    found = (module.name for module in pkgutil.iter_modules([str(PACKAGE)]))
+    return sorted((name for name in found if not name.startswith("_")), key=lambda name: (name == LONGEST, name))
 
 
 def module(name):
@@ -36,30 +39,27 @@ def module(name):
     return importlib.import_module(f"{__package__}.{name}")
 
 
-def silent(iterable, label=""):  # noqa: ARG001 -- the signature of a progress bar
-    """Iterate without a progress bar."""
-    return iterable
-
-
-def run(name, *, quick, track=silent):
+def run(name, *, quick, each=None):
     """Return the report of an experiment; FileNotFoundError, with the reason, where its data are missing."""
     if BESIDE.is_dir():
         os.environ.setdefault("WIDEMARGIN_DATA", str(BESIDE))
     with mpl.rc_context(RC):
-        return module(name).run(quick, track)
+        return module(name).run(quick, each or Each(processes=1))
 
 
-def run_and_save(name, folder, *, quick, track=silent):
+def run_and_save(name, folder, *, quick, each):
     """Run an experiment and write its CSV, PNG, SVG and report.json into the folder; return the record."""
     wall, cpu = time.perf_counter(), time.process_time()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
-        report = run(name, quick=quick, track=track)
+        report = run(name, quick=quick, each=each)
     record = report.record() | {
         "quick": quick,
         "seconds": round(time.perf_counter() - wall, 1),
-        "cpu_seconds": round(time.process_time() - cpu, 1),
-        "warnings": Counter(f"{w.category.__name__}: {w.message}" for w in caught),
+        "cpu_seconds": round(time.process_time() - cpu + each.cpu_seconds, 1),
+        "processes": each.processes,
+        "seed": _seeds.base(),
+        "warnings": each.warnings + Counter(told(caught)),
         "versions": versions(),
     }
     save(report, record, folder)

@@ -22,9 +22,15 @@ RC = {
 }
 
 
-def panels(n_columns=1, n_rows=1, *, width=4.6, height=3.6, **options):
-    """Return a figure and its axes, in an array where there are several."""
+BANDS = "bands: 95 % intervals of the mean"
+BARS = "bars: 95 % intervals of the mean; blue: this library, orange: others"
+
+
+def panels(n_columns=1, n_rows=1, *, width=4.6, height=3.6, says=None, **options):
+    """Return a figure and its axes, in an array where there are several; `says` is a small line above them."""
     figure = Figure(figsize=(width * n_columns, height * n_rows), layout="constrained")
+    if says is not None:
+        figure.suptitle(says, fontsize="small", color="0.35", x=0.995, horizontalalignment="right")
     return figure, figure.subplots(n_rows, n_columns, **options)
 
 

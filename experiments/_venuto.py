@@ -9,6 +9,9 @@ from sklearn.utils import Bunch
 from widemargin import CollapseWarning, ComparisonSVM
 from widemargin.datasets import fetch_sushi, make_comparisons
 from widemargin.metrics import comparison_auc
+from widemargin.model_selection import c_path
+
+from ._seeds import generator
 
 MACHINES = {"rank": "threshold", "rank2": "both_ways", "compare": "margin"}  # the paper's names, and `ties=`
 LABELS = {
@@ -37,11 +40,12 @@ NAMES = {
 N_TEST = {**dict.fromkeys(NORMS, 10_000), **dict.fromkeys(SUSHI, 2_000)}
 GRID = {"C": np.logspace(-3, 3, 10), "gamma": np.logspace(-7, 4, 10, base=2)}
 QUICK_GRID = {"C": [0.1, 10.0], "gamma": [0.125]}
+TOL = 1e-3
 
 
-def draw(task, n, tie_share, seed):
+def draw(task, n, tie_share, number):
     """Return training, validation (n pairs each) and test pairs, all with the same share of ties."""
-    rng = np.random.RandomState(np.random.MT19937(np.random.SeedSequence([seed, n, round(100 * tie_share)])))
+    rng = generator(list(TITLES).index(task), n, round(100 * tie_share), number)
     sizes = n, n, N_TEST[task]
     if task in NORMS:
         return [make_comparisons(m, norm=NORMS[task], tie_share=tie_share, random_state=rng) for m in sizes]
@@ -59,29 +63,19 @@ def choose(machine, train, validation, scores, grid):
     """Return for each score the machine that is best on the validation pairs; of equals the smallest C, then gamma."""
     best = dict.fromkeys(scores, ((-np.inf,), None))
     for gamma in grid["gamma"]:
-        for C in grid["C"]:
-            model = fit(machine, train, C=C, gamma=gamma)
+        for model in path(machine, train, gamma, grid["C"]):
             for name, score in scores.items():
-                key = score(model, validation), -C, -gamma
+                key = score(model, validation), -model.C, -gamma
                 best[name] = max(best[name], (key, model), key=lambda found: found[0])
-            if is_hard(model, train):
-                break  # every larger C has the same optimum
     return {name: model for name, (_, model) in best.items()}
 
 
-def fit(machine, train, **options):
-    """Return a machine with a Gaussian kernel, learnt; that u = 0 is the optimum is a result here, not a warning."""
+def path(machine, train, gamma, Cs):
+    """Return a machine with a Gaussian kernel, learnt for each C; that u = 0 is an optimum is no warning here."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CollapseWarning)
-        return ComparisonSVM(kernel="rbf", ties=MACHINES[machine], tol=1e-3, **options).fit(train.X, train.y)
-
-
-def is_hard(model, train):
-    """Whether all training pairs keep their margins, so that the optimum is that of C = inf."""
-    s, level = model.decision_function(train.X), model.intercept_ if model.ties == "margin" else 0.0
-    loosest = 1.0 - level if model.ties != "margin" else -1.0 - level
-    won, tied = train.y != 0, (train.y == 0) & (model.ties != "threshold")
-    return bool(np.all((train.y * s)[won] + level >= 1 - 1e-7) and np.all(np.abs(s[tied]) <= loosest + 1e-7))
+        one = ComparisonSVM(kernel="rbf", gamma=gamma, ties=MACHINES[machine], tol=TOL)
+        return c_path(one, train.X, train.y, Cs).estimators
 
 
 def error(model, data):
@@ -99,17 +93,14 @@ def accuracy(model, data):
     return model.score(data.X, data.y)
 
 
-def judge(task, n, tie_share, seed, grid):
-    """Return test error and test AUC of each machine, chosen by the same on the validation pairs, on one draw."""
-    train, validation, test = draw(task, n, tie_share, seed)
-    here = {"task": task, "pairs": n, "tie_share": tie_share, "draw": seed}
-    rows = []
+def judge(task, n, tie_share, number, grid):
+    """Yield test error and test AUC of each machine, chosen by the same on the validation pairs, on one draw."""
+    train, validation, test = draw(task, n, tie_share, number)
+    here = {"task": task, "pairs": n, "tie_share": tie_share, "draw": number}
     for machine in MACHINES:
         chosen = choose(machine, train, validation, {"error": accuracy, "auc": auc}, grid)
-        found = {"error": error(chosen["error"], test), "auc": auc(chosen["auc"], test)}
-        rows.append(here | {"machine": machine} | found)
-    other = {"machine": "truth", **truth(test)} if task in NORMS else {"machine": "ids", "auc": ids_alone(test)}
-    return [*rows, here | other]
+        yield here | {"machine": machine, "error": error(chosen["error"], test), "auc": auc(chosen["auc"], test)}
+    yield here | ({"machine": "truth", **truth(test)} if task in NORMS else {"machine": "ids", "auc": ids_alone(test)})
 
 
 def ids_alone(test):

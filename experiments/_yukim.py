@@ -2,6 +2,7 @@
 
 import time
 import warnings
+from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,8 @@ from widemargin import CollapseWarning, ConeWarning, RankingSVM, RankingVectorMa
 from widemargin.datasets import make_ranking
 from widemargin.metrics import concordance
 
-from ._style import curve, panels
+from ._seeds import generator
+from ._style import BANDS, curve, panels
 
 MACHINES = {"svm": "ranking SVM", "signed": "RVM, signed", "positive": "RVM, positive (the paper's)"}
 SETTINGS = {
@@ -41,9 +43,9 @@ def kernel_of(setting):
     return {"kernel": "rbf", "gamma": 1.0} if setting == "rbf" else {"kernel": "linear"}
 
 
-def draw(setting, m, seed, n_swaps=0):
-    """Return training, validation and test points of one F; noise is in the order of the training points alone."""
-    task, rng = SETTINGS[setting][1], np.random.RandomState(seed)
+def draw(setting, m, repetition, n_swaps=0):
+    """Return training, validation and test points of one F, the same for any noise, which is in the training order."""
+    task, rng = SETTINGS[setting][1], generator(list(SETTINGS).index(setting), m, repetition, 0)
     train = make_ranking(m, n_swaps=n_swaps, random_state=rng, **task)
     fresh = make_ranking(N_VALIDATION + N_TEST, random_state=rng, **task | {"weights": train.coef})
     validation, test = slice(None, N_VALIDATION), slice(N_VALIDATION, None)
@@ -80,13 +82,16 @@ def vectors(name, model, train):
     return {"vectors": int((close.any(axis=0) | close.any(axis=1)).sum()), "pairs": int(close.sum())}
 
 
-def sweep(points, Cs, track, label):
+def sweep(points, Cs, each):
     """Return a row for each machine at each point: a dict of setting, m, repetition and, maybe, swaps."""
-    rows = []
-    for point in track(points, label):
-        parts = draw(point["setting"], point["m"], point["repetition"], point.get("swaps", 0))
-        rows += [point | {"machine": name} | one_row(name, point["setting"], parts, Cs) for name in MACHINES]
-    return pd.DataFrame(rows)
+    return pd.DataFrame(chain.from_iterable(each(at_point, [(p, Cs) for p in points], "draws")))
+
+
+def at_point(point, Cs):
+    """Yield a row for each machine."""
+    parts = draw(point["setting"], point["m"], point["repetition"], point.get("swaps", 0))
+    for name in MACHINES:
+        yield point | {"machine": name} | one_row(name, point["setting"], parts, Cs)
 
 
 def paired(frame, value, settings, at, by="m", better="svm", worse="positive"):
@@ -98,7 +103,7 @@ def paired(frame, value, settings, at, by="m", better="svm", worse="positive"):
 def plot(means, x, xlabel, ylabel, *, sharey=True, **axes):
     """Return a panel for each setting, a curve for each machine."""
     settings = list(dict.fromkeys(means.setting))
-    figure, panes = panels(len(settings), sharey=sharey, width=4.2, squeeze=False)
+    figure, panes = panels(len(settings), sharey=sharey, width=4.2, squeeze=False, says=BANDS)
     for ax, setting in zip(panes[0], settings, strict=True):
         for k, (name, label) in enumerate(MACHINES.items()):
             part = means[(means.setting == setting) & (means.machine == name)]

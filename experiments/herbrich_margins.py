@@ -22,7 +22,7 @@ CAPTION = (
 )
 
 
-def run(quick, track):  # noqa: ARG001 -- nothing to wait for
+def run(quick, each):  # noqa: ARG001 -- nothing to wait for
     """Return the report."""
     plane = make_ordinal(15, utility="linear", thresholds=3, noise=0.0, random_state=109)
     X, y = plane.X, plane.y

@@ -8,6 +8,8 @@ is in both training and test; folds are the repetitions. `TopRankSVM` with one s
 measure is the share of choices that the best row gets right. Only the logit gives probabilities of choices.
 """
 
+from itertools import chain
+
 import numpy as np
 import pandas as pd
 from scipy.optimize import minimize
@@ -19,8 +21,9 @@ from widemargin.datasets import fetch_heating, fetch_swissmetro
 from widemargin.metrics import top1_risk
 
 from ._report import Check, Claim, Picture, Report, Table
+from ._seeds import seed
 from ._statistics import estimate, side_by_side, summary
-from ._style import dots, panels
+from ._style import BARS, dots, panels
 
 DATA = {"Swissmetro": fetch_swissmetro, "heating": fetch_heating}
 MARGIN = 0.01  # of the share of choices: what counts as worse
@@ -29,15 +32,13 @@ POPULAR = "the most popular one"
 SQUARES = "quadratic features"
 
 
-def run(quick, track):
+def run(quick, each):
     """Return the report."""
     n, most = (2, 300) if quick else (10, None)
     sets = {name: load(fetch(), most) for name, fetch in DATA.items()}
-    work = [
-        (name, k, *fold) for name, d in sets.items() for k, fold in enumerate(GroupKFold(n).split(d[0], groups=d[3]))
-    ]
-    rows = [row for name, k, train, test in track(work, "folds") for row in one_fold(name, k, sets[name], train, test)]
-    frame = pd.DataFrame(rows)
+    deal = GroupKFold(n, shuffle=True, random_state=seed())
+    work = [(name, k, d, *fold) for name, d in sets.items() for k, fold in enumerate(deal.split(d[0], groups=d[3]))]
+    frame = pd.DataFrame(chain.from_iterable(each(one_fold, work, "folds")))
     means = summary(frame, ["data", "model"], "hits")
     tables = (
         Table("by_model", "Share of choices predicted: mean ± standard error", side_by_side(means, "model", ["data"])),
@@ -110,7 +111,7 @@ def claim(frame, name, n):
 
 def plot(means):
     """Return the shares for both sets."""
-    figure, axes = panels(2, width=5.6)
+    figure, axes = panels(2, width=5.6, says=BARS)
     for ax, name in zip(axes, DATA, strict=True):
         part = means[means.data == name].sort_values("mean")
         dots(

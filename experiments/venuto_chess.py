@@ -47,11 +47,12 @@ MODELS = [
 ]
 
 
-def run(quick, track):
+def run(quick, each):
     """Return the report."""
     data, years = games(), (6, 7) if quick else range(1, 8)
     models = [model for model in MODELS if model[0] == "linear"] if quick else MODELS
-    return report(pd.DataFrame([one_year(data, year, models, quick) for year in track(years, "years")]), models)
+    cases = [(data, year, models, quick) for year in years]
+    return report(pd.DataFrame(each(one_year, cases, "years")), models)
 
 
 def report(frame, models):
@@ -136,7 +137,7 @@ def features_claim(frame, models):
 
 def plot(frame):
     """Return a row for each model."""
-    figure, ax = panels(width=7.5, height=4.6)
+    figure, ax = panels(width=7.5, height=4.8, says="dots: years; bars: mean, 95 % interval; dashed: chance")
     names = [c for c in frame.columns if c != "year"][::-1]
     for place, name in enumerate(names):
         e, colour = estimate(frame[name]), COLOURS[1] if name in {"Elo", "Glicko"} else COLOURS[0]

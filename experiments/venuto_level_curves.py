@@ -23,12 +23,12 @@ CAPTION = (
 )
 
 
-def run(quick, track):
+def run(quick, each):
     """Return the report."""
     n, repetitions, grid = (40, 2, QUICK_GRID) if quick else (100, 15, GRID)
-    draws = [draw("l1", n, 0.5, seed)[:2] for seed in range(repetitions)]
-    learnt = [fit_all(*d, grid) for d in track(draws, "draws")]
-    rows = [(seed, m, *recovery(model)) for seed, models in enumerate(learnt) for m, model in models.items()]
+    draws = [draw("l1", n, 0.5, number)[:2] for number in range(repetitions)]
+    learnt = each(fit_all, [(*d, grid) for d in draws], "draws")
+    rows = [(number, m, *recovery(model)) for number, models in enumerate(learnt) for m, model in models.items()]
     frame = pd.DataFrame(rows, columns=["draw", "machine", "concordance", "r_squared"])
     tables = (
         Table(

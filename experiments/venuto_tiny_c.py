@@ -9,6 +9,7 @@ zero up to rounding (10^-14). Years and features are those of Fig. 6.
 """
 
 import warnings
+from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -21,16 +22,16 @@ from widemargin.metrics import comparison_auc
 from ._chess import games, months
 from ._report import Check, Claim, Picture, Report, Table
 from ._statistics import estimate, side_by_side, summary
-from ._style import curve, panels
+from ._style import BANDS, curve, panels
 
 GRID = 10.0 ** np.arange(-20, 1, 2)
 
 
-def run(quick, track):
+def run(quick, each):
     """Return the report."""
     data, years, grid = games(), (6, 7) if quick else range(1, 8), GRID[::5] if quick else GRID
-    work = [(year, C) for year in years for C in grid]
-    return report(pd.DataFrame([one_fit(data, *point) for point in track(work, "fits")]))
+    cases = [(data, year, grid) for year in years]
+    return report(pd.DataFrame(chain.from_iterable(each(one_year, cases, "years"))))
 
 
 def report(frame):
@@ -51,6 +52,12 @@ def report(frame):
         ),
         (Picture("tiny_c", caption, plot(frame, means)),),
     )
+
+
+def one_year(data, year, grid):
+    """Yield a row for each C."""
+    for C in grid:
+        yield one_fit(data, year, C)
 
 
 def one_fit(data, year, C):
@@ -119,7 +126,7 @@ def claim(frame, repetitions):
 
 def plot(frame, means):
     """Return AUC, LIBSVM's direction, and LIBSVM's excess, against C."""
-    figure, (left, middle, right) = panels(3, width=4.4)
+    figure, (left, middle, right) = panels(3, width=4.4, says=BANDS)
     names = {"libsvm_auc": "LIBSVM, unweighted", "centroid_auc": "centroid", "balanced_auc": "optimum, balanced"}
     for k, (name, text) in enumerate(names.items()):
         part = means[means.model == name]

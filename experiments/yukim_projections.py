@@ -10,6 +10,7 @@ import numpy as np
 from widemargin import RankingSVM
 
 from ._report import Check, Claim, Picture, Report
+from ._seeds import generator
 from ._style import COLOURS, panels
 
 POINTS = np.array([[2.6, 1.9], [2.0, 2.3], [0.9, 1.3], [0.7, 0.3]])
@@ -21,11 +22,11 @@ CAPTION = (
 )
 
 
-def run(quick, track):
+def run(quick, each):
     """Return the report."""
-    tasks = [(POINTS, PLACES), *(random_task(seed) for seed in range(3 if quick else 100))]
+    tasks = [(POINTS, PLACES), *(random_task(draw) for draw in range(3 if quick else 100))]
     angles = np.linspace(0, 2 * np.pi, 2_000 if quick else 100_000, endpoint=False)
-    found = np.array([compare(X, y, angles) for X, y in track(tasks, "sets of points")])
+    found = np.array(each(compare, [(*task, angles) for task in tasks], "sets of points"))
     return Report(
         "Projections",
         "Yu & Kim, section 4.1",
@@ -34,10 +35,10 @@ def run(quick, track):
     )
 
 
-def random_task(seed):
+def random_task(draw):
     """Return four to eight points of the plane in the order of a random direction."""
-    rng = np.random.default_rng(seed)
-    X = rng.uniform(0, 3, size=(rng.integers(4, 9), 2))
+    rng = generator(draw)
+    X = rng.uniform(0, 3, size=(rng.randint(4, 9), 2))
     return X, (X @ rng.normal(size=2)).argsort().argsort()
 
 

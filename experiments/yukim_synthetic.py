@@ -21,11 +21,11 @@ KERNELS = "linear", "rbf"
 WITH = "with 95 % intervals over the repetitions"
 
 
-def run(quick, track):
+def run(quick, each):
     """Return the report."""
-    sizes, n = ((20, 40), 2) if quick else ((40, 80, 120, 160, 200), 12)
+    sizes, n = ((20, 40), 2) if quick else ((40, 80, 120, 160, 200), 30)
     points = [{"setting": s, "m": m, "repetition": r} for s, m, r in product(_yukim.SETTINGS, sizes, range(n))]
-    frame = _yukim.sweep(points, CS[::2] if quick else CS, track, "draws")
+    frame = _yukim.sweep(points, CS[::2] if quick else CS, each)
     means = {v: summary(frame, ["setting", "machine", "m"], v) for v in ("accuracy", "seconds", "vectors", "pairs")}
     pictures = (
         Picture(

@@ -21,7 +21,7 @@ CAPTION = (
 )
 
 
-def run(quick, track):  # noqa: ARG001 -- nothing to wait for
+def run(quick, each):  # noqa: ARG001 -- nothing to wait for
     """Return the report."""
     data = make_xor()
     model = MarginClassifier(C=np.inf, tol=1e-10, **data.kernel).fit(data.X, data.y)

@@ -1,5 +1,7 @@
 """Parts of the experiments that could be wrong without showing it in a figure."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from experiments import _chess, _venuto
@@ -9,23 +11,26 @@ from experiments.today_choices import logit
 from experiments.yukim_ohsumed import within_query
 from numpy.testing import assert_allclose, assert_array_equal
 
+from widemargin import ComparisonSVM
+
 
 @pytest.mark.parametrize("machine", _venuto.MACHINES)
-def test_a_machine_that_keeps_all_margins_is_the_optimum_of_every_larger_c(machine):
-    """What the grid search skips has the same optimum; what it does not skip has another one."""
-    train, test, _ = _venuto.draw("l1", 40, 0.5, seed=0)
-    seen = set()
-    for C in (0.1, 10.0, 1000.0):
-        model, larger = (_venuto.fit(machine, train, C=c, gamma=4.0) for c in (C, 50 * C))
-        same = np.allclose(model.decision_function(test.X), larger.decision_function(test.X), atol=1e-6)
-        assert same == _venuto.is_hard(model, train)
-        seen.add(same)
-    assert seen == {True, False}
+def test_the_chosen_machine_is_the_best_of_the_grid(machine, monkeypatch):
+    """Fits one by one, instead of along paths, find none that is better on the validation pairs, nor a smaller C."""
+    monkeypatch.setattr(_venuto, "TOL", 1e-9)  # on a looser path equal scores can come apart
+    train, validation, _ = _venuto.draw("l1", 40, 0.5, 0)
+    grid = {"C": [0.1, 10.0, 1000.0], "gamma": [0.1, 4.0]}
+    chosen = _venuto.choose(machine, train, validation, {"error": _venuto.accuracy}, grid)["error"]
+    keys = {}
+    for C, gamma in product(*grid.values()):
+        model = ComparisonSVM(C, kernel="rbf", gamma=gamma, ties=_venuto.MACHINES[machine], tol=1e-9)
+        keys[_venuto.accuracy(model.fit(train.X, train.y), validation), -C, -gamma] = C, gamma
+    assert (chosen.C, chosen.gamma) == keys[max(keys)]
 
 
 def test_training_validation_and_test_pairs_have_the_asked_sizes_and_ties():
     """Each of the three sets has its size and the same share of ties."""
-    sets = _venuto.draw("linf", 40, 0.25, seed=1)
+    sets = _venuto.draw("linf", 40, 0.25, 1)
     assert [s.y.size for s in sets] == [40, 40, _venuto.N_TEST["linf"]]
     assert [float(np.mean(s.y == 0)) for s in sets] == [0.25] * 3
 

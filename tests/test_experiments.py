@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from experiments import _page, _run
 from experiments.__main__ import main
+from experiments._reasons import REASONS
 from experiments._report import Check, Claim, Verdict
 from experiments._statistics import estimate, side_by_side, summary
 from pandas import DataFrame
@@ -103,6 +104,14 @@ def test_quick_results_never_replace_full_ones():
     """A quick run into the folder of the full results is refused."""
     with pytest.raises(ValueError, match="--out"):
         _run.folder_for(_run.RESULTS, quick=True)
+
+
+def test_a_claim_that_failed_has_a_reason():
+    """Every claim that did not hold, or only in part, is explained on the page; no reason is left without its claim."""
+    records = {p.parent.name: json.loads(p.read_text("utf-8")) for p in _run.RESULTS.glob("*/report.json")}
+    claims = {(name, claim["item"]): claim for name, record in records.items() for claim in record["claims"]}
+    failed = {key for key, claim in claims.items() if claim["verdict"] != Verdict.HELD}
+    assert failed == set(REASONS)
 
 
 def test_the_page_is_what_the_results_say():
