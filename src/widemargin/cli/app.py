@@ -309,7 +309,7 @@ def info(model: ModelFile, json: AsJson = False):
 
 @command
 def demo(picture: Annotated[str, typer.Option(metavar="FILE", help="Where to write the picture.")] = "demo.png"):
-    """Show on generated data what widemargin does: a table and a picture.
+    """Show on small data what widemargin does: a table and a picture.
 
     Example: widemargin demo
     """
