@@ -10,12 +10,12 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from widemargin import OrdinalSVM, RankingSVM
 from widemargin._core.comparisons import from_levels
-from widemargin._core.gram import STRIP, HalfGram, WholeGram, streamed_product
+from widemargin._core.gram import LEFT_OUT, STRIP, HalfGram, Span, WholeGram, streamed_product
 from widemargin._core.kernels import RBF, Linear, Polynomial, lowest_eigenvalue_ratio
 from widemargin._core.losses import HINGE, SQUARED_HINGE
 from widemargin._core.maps import ItemsMap, KernelMap
 from widemargin._core.newton import Plan, newton
-from widemargin._core.newton.galerkin import Galerkin
+from widemargin._core.newton.galerkin import Galerkin, Steady
 from widemargin._core.risks import GroupedPairRisk
 from widemargin._core.solution import Status
 
@@ -95,19 +95,52 @@ def test_items_map_is_the_kernel_map(dtype):
         assert_allclose(items.diag(), whole.diag(), rtol=1e-12)
 
 
-def test_the_preconditioner_solves_newtons_equation_on_its_span():
-    """With all items in span and sample it is (I + C L K)^-1 to the ridge; with some it cuts the residual."""
+@pytest.mark.parametrize("kind", [Galerkin, Steady])
+def test_the_preconditioner_solves_newtons_equation_on_its_span(kind):
+    """Items chosen among all, or drawn at random: it leaves a hundredth of what the identity leaves."""
     X, y = curve(500)
     risk, C = risk_of(y, SQUARED_HINGE), 0.02
     gram = WholeGram(rbf_kernel(X, gamma=GAMMA))
     s, q = np.sin(X[:, 0]), np.random.default_rng(1).normal(size=500)
     hessp = risk.evaluate(s)[2]
     q = q + C * hessp(gram.K @ q)
-    z, Kz = Galerkin.of(gram.span, risk, C, s)(q, gram.K @ q)
-    assert_allclose(Kz, gram.K @ z, atol=1e-6 * np.abs(Kz).max())
-    left = q - z - C * hessp(Kz)
     before = C * hessp(gram.K @ q)  # what the identity leaves
-    assert left @ gram.K @ left < 0.01 * (before @ gram.K @ before)
+    for span in (gram.span, Span.drawn(gram)):
+        z, Kz = kind.of(span, risk, C, s)(q, gram.K @ q)
+        assert_allclose(Kz, gram.K @ z, atol=1e-6 * np.abs(Kz).max())
+        left = q - z - C * hessp(Kz)
+        assert left @ gram.K @ left < 0.01 * (before @ gram.K @ before)
+
+
+def test_a_steady_preconditioner_stands_a_large_C():
+    """Nearly dependent items in float32: the plain one leaves a hundred times as much, and its values cancel."""
+    X, y = curve(1600)
+    risk, C = risk_of(y, SQUARED_HINGE), 1.0
+    gram, K = HalfGram.of(RBF(GAMMA), X), rbf_kernel(X, gamma=GAMMA)
+    s = np.sin(X[:, 0])
+    hessp = risk.evaluate(s)[2]
+    x = K @ np.random.default_rng(1).normal(size=1600)
+    q = x + C * hessp(K @ x)
+    left = []
+    for kind in (Galerkin, Steady):
+        z, Kz = kind.of(gram.span, risk, C, s)(q, K @ q)
+        r = q - z - C * hessp(K @ z)
+        left.append(r @ K @ r)
+        assert kind is Galerkin or np.linalg.norm(Kz - K @ z) < 1e-4 * np.linalg.norm(K @ q)
+    assert left[1] < 0.01 * left[0]
+
+
+def test_a_span_leaves_out_what_depends_on_it():
+    """A polynomial of degree 2 in two variables: six items span all but for float32; RBF leaves next to nothing."""
+    X = curve(700)[0][:, :2]
+    poly = Polynomial(2, 1.0, 1.0)
+    assert Span.best(poly(X, X)).size == 6
+    assert 6 <= HalfGram.of(poly, X).span.size < 100  # of 400 that were drawn
+    K = rbf_kernel(X, gamma=GAMMA)
+    span = Span.best(K)
+    assert span.size < 100
+    assert np.max(np.abs(np.diag(K) - np.sum(span.basis**2, axis=1))) <= LEFT_OUT
+    assert_allclose(span.basis[span.items] @ span.basis[span.items].T, K[np.ix_(span.items, span.items)], atol=1e-10)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -264,6 +297,26 @@ def test_a_path_of_C_shares_matrix_solutions_and_preconditioner(loss, products):
             assert own.dual <= solution.objective * (1 + 1e-12)
         assert plan.gram is map_.quick_gram()
         assert sum(products) < 0.5 * alone
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_few_items_are_preconditioned_along_a_path(loss, monkeypatch):
+    """A large C: the certificates of solves of their own, in a fifth of their products."""
+    X, y = curve(400)
+    risk, map_, Cs = risk_of(y, loss), KernelMap(rbf_kernel(X, gamma=GAMMA)), np.logspace(0, 2, 6)
+    seen, product = [], WholeGram.product
+    monkeypatch.setattr(WholeGram, "product", lambda self, v: seen.append(None) or product(self, v))
+    cold = [newton(risk, map_, C, tol=1e-4) for C in Cs]
+    alone = len(seen)
+    seen.clear()
+    plan, start = Plan.of(risk, map_), None
+    for C, own in zip(Cs, cold, strict=True):
+        solution = newton(risk, map_, C, tol=1e-4, start=start, plan=plan)
+        start = solution.weights
+        assert solution.status is Status.CONVERGED
+        assert solution.dual <= own.objective * (1 + 1e-12)
+        assert own.dual <= solution.objective * (1 + 1e-12)
+    assert len(seen) < 0.2 * alone
 
 
 def test_a_start_of_another_problem_is_only_a_start():

@@ -14,6 +14,7 @@ from widemargin._core.comparisons import from_levels
 from widemargin._core.losses import HINGE, SQUARED_HINGE
 from widemargin._core.maps import KernelMap, LinearMap
 from widemargin._core.newton import Plan, newton
+from widemargin._core.newton.passes import LinearPairs
 from widemargin._core.newton.rows import DenseRows, load
 from widemargin._core.risks import GroupedPairRisk
 from widemargin._core.solution import Status
@@ -287,3 +288,24 @@ def test_a_plan_is_shared_by_solves_of_different_C(loss, kind):
             assert solution.dual <= lone.objective * (1 + 1e-12)
             assert solution.objective >= lone.dual * (1 - 1e-12)
         w = warm.weights
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("n_groups", [400, 0])
+def test_where_the_solution_stays_the_data_are_not_read_again(loss, n_groups, monkeypatch):
+    """Once w stays, a larger C costs looks at the sample only; the bound is that of the coefficients all the same."""
+    X, y, q = graded(21_000, 5, n_groups)
+    risk, map_ = risk_of(y, q, loss), LinearMap(X)
+    plan, w, seen, n_stays = Plan.of(risk, map_), None, [], 0
+    look = LinearPairs.look
+    monkeypatch.setattr(LinearPairs, "look", lambda data, w: seen.append(data.n_items) or look(data, w))
+    for C in 1e4 * 2.0 ** np.arange(8) / risk.levels.total_weight:
+        seen.clear()
+        solution = newton(risk, map_, C, tol=1e-4, plan=plan, start=w)
+        n_stays += max(seen) < y.size
+        assert np.array_equal(w, solution.weights) == (max(seen) < y.size)
+        w, v = solution.weights, map_.adjoint_exact(solution.coefficients)
+        assert solution.status is Status.CONVERGED
+        assert solution.dual <= newton(risk, map_, C, tol=1e-6).objective
+        assert solution.dual_norm == pytest.approx(v @ v, rel=1e-9)
+    assert n_stays > 2

@@ -245,7 +245,8 @@ class Solving:
         if self._is_linear and 2 * map_.n_features > map_.n_items and map_.n_items <= GRAM_ITEMS:
             map_ = maps.KernelMap(map_.gram())
         risk = _core.risks.GroupedPairRisk(task.comparisons, LOSSES[self.loss])
-        return risk, map_, _core.newton.Plan.of(risk, map_, effective_n_jobs(self.n_jobs))
+        plan = _core.newton.Plan.of(risk, map_, effective_n_jobs(self.n_jobs), is_shared=task.is_path)
+        return risk, map_, plan
 
     def _progress(self):
         """Return what a solver calls with (iteration, gap), or None."""

@@ -63,7 +63,7 @@ class Answer:
             found = replace(old, objective=primal, dual=s * lead - 0.5 * s * s * v2, n_iter=1)
             if not found.gap <= tol:
                 return None
-        return replace(found, coefficients=s * old.coefficients)
+        return replace(found, coefficients=s * old.coefficients, dual_norm=s * s * v2)
 
     @cached_property
     def _norm(self):
@@ -72,4 +72,5 @@ class Answer:
 
     @cached_property
     def _dual_norm(self):
-        return self.map_.squared_norm(self.map_.adjoint_exact(self.solution.coefficients))
+        known = self.solution.dual_norm
+        return self.map_.squared_norm(self.map_.adjoint_exact(self.solution.coefficients)) if known is None else known

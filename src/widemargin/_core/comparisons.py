@@ -42,6 +42,11 @@ class Rows:
         return self.D.shape
 
     @cached_property
+    def adjoint(self) -> sparse.csc_array:
+        """Return D', made once: SciPy takes longer to wrap it than to multiply a few thousand rows."""
+        return self.D.T
+
+    @cached_property
     def merged(self) -> Rows:
         """Return each comparison once, with the weight of all its repetitions; tasks stay as they are."""
         m, n = self.shape

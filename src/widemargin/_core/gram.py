@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,25 +23,46 @@ BYTES_WHOLE, BYTES_HALF = 24, 4  # that a fit needs for each entry of the matrix
 SPAN_SHARE, LEAST_SPAN, LARGEST_SPAN = 0.08, 400, 1200  # items of the span; too few are worse than none
 SPAN_SEED = 20101
 KEPT_ITEMS = 4000  # items up to which float64 values asked for twice are kept: 64 MB
-RIDGE = 1e-4  # of the mean of the diagonal: those items may be nearly dependent
+PIVOTED_ITEMS = 1500  # items up to which all are searched for a span
+LEFT_OUT = 1e-4  # of the mean of the diagonal, that a span may leave of an item
+RIDGE, LEFT_OUT_DRAWN = 1e-4, 1e-5  # added to float32 values, and left of the items that were drawn
 
 
-class Span(NamedTuple):
-    """Some items drawn at random, and an orthonormal basis of the functions that they span."""
+@dataclass(frozen=True)
+class Span:
+    """Some items, and an orthonormal basis of the functions that they span."""
 
     items: IntArray
     columns: NDArray  # K[:, items]
     inverse: Array  # U^-1, with K[items, items] = U'U
 
+    @property
+    def size(self) -> int:
+        """Return the number of those items."""
+        return self.items.size
+
     @classmethod
-    def of(cls, gram: Gram) -> Span:
-        """Draw the items."""
+    def drawn(cls, gram: Gram) -> Span:
+        """Draw items at random, and leave out those that depend on the others."""
         n = int(np.clip(SPAN_SHARE * gram.n_items, LEAST_SPAN, LARGEST_SPAN))
         items = np.random.default_rng(SPAN_SEED).permutation(gram.n_items)[:n].astype(np.int64)
         columns = gram.columns(items)
-        K = columns[items].astype(float)
-        K.flat[:: items.size + 1] += RIDGE * np.trace(K) / items.size
-        return cls(items, columns, linalg.lapack.dtrtri(linalg.cholesky(K))[0])
+        pivots, inverse = _independent(columns[items].astype(float), LEFT_OUT_DRAWN, RIDGE)
+        return cls(items[pivots], columns.take(pivots, axis=1), inverse)
+
+    @classmethod
+    def best(cls, K: Array) -> Span:
+        """Choose among all items."""
+        items, inverse = _independent(K, LEFT_OUT)
+        return cls(items, K[:, items], inverse)
+
+    @cached_property
+    def basis(self) -> NDArray:
+        """Return the values of the basis at all items, K[:, items] U^-1, as exact as the columns are."""
+        out = np.empty(self.columns.shape, self.columns.dtype)
+        for a in range(0, len(out), STRIP):
+            out[a : a + STRIP] = self.columns[a : a + STRIP].astype(float) @ self.inverse
+        return out
 
 
 class Gram(Protocol):
@@ -110,8 +131,8 @@ class WholeGram:
 
     @cached_property
     def span(self) -> Span:
-        """Return a sample of the items for preconditioners."""
-        return Span.of(self)
+        """Return some items for preconditioners."""
+        return Span.best(self.K) if self.n_items <= PIVOTED_ITEMS else Span.drawn(self)
 
 
 @dataclass(frozen=True)
@@ -126,14 +147,16 @@ class HalfGram:
     is_rounded = True
 
     @classmethod
-    def of(cls, kernel: Kernel, X: Any) -> HalfGram:
-        """Compute the strips."""
-        n, strips = X.shape[0], []
+    def of(cls, kernel: Kernel, X: Any, *, is_shared: bool = False) -> HalfGram:
+        """Compute the strips; for several solves the float64 values of few items are kept at once."""
+        n, strips, kept = X.shape[0], [], []
         for rows, columns, K in lower_tiles(kernel, X):
             if rows.start == columns.start:
                 strips.append(np.empty((n - columns.start, K.shape[1]), np.float32))
             strips[-1][rows.start - columns.start : rows.stop - columns.start] = _without_subnormals(K)
-        return cls(kernel, X, strips)
+            if is_shared and n <= KEPT_ITEMS:
+                kept.append((rows, columns, K))
+        return cls(kernel, X, strips, kept)
 
     @property
     def n_items(self) -> int:
@@ -177,7 +200,15 @@ class HalfGram:
     @cached_property
     def span(self) -> Span:
         """Return a sample of the items for preconditioners."""
-        return Span.of(self)
+        return Span.drawn(self)
+
+
+def _independent(K: Array, left_out: float, ridge: float = 0.0) -> tuple[IntArray, Array]:
+    """Return items that leave no more than a share of any other, and U^-1 with K + ridge = U'U there."""
+    scale = np.trace(K) / len(K)
+    K = K + ridge * scale * np.eye(len(K))
+    factor, pivots, rank, _ = linalg.lapack.dpstrf(K, tol=(ridge + left_out) * scale, overwrite_a=True)
+    return pivots[:rank].astype(np.int64) - 1, linalg.lapack.dtrtri(np.triu(factor[:rank, :rank]))[0]
 
 
 def lower_tiles(kernel: Kernel, X: Any) -> Iterator[tuple[slice, slice, Array]]:

@@ -8,7 +8,7 @@ Gram matrix is what the map has at hand.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -156,7 +156,7 @@ class KernelMap:
         """Return the Gram matrix of the items."""
         return self.K
 
-    def quick_gram(self) -> WholeGram:
+    def quick_gram(self, *, is_shared: bool = False) -> WholeGram:  # noqa: ARG002 (it is at hand)
         """Return the Gram matrix for many products."""
         return WholeGram(self.K)
 
@@ -225,6 +225,7 @@ class ItemsMap:
 
     kernel: Kernel  # positive semi-definite by its form
     X: Any
+    half: list[HalfGram] = field(default_factory=list)
     is_gram = True
     is_rounded = True  # the quick Gram matrix is
 
@@ -239,10 +240,6 @@ class ItemsMap:
         return self.n_items
 
     @cached_property
-    def _half(self) -> HalfGram:
-        return HalfGram.of(self.kernel, self.X)
-
-    @cached_property
     def _whole(self) -> KernelMap:
         return KernelMap(self.kernel(self.X, self.X))
 
@@ -254,9 +251,11 @@ class ItemsMap:
         """Return the Gram matrix of the items, whole."""
         return self._whole.K
 
-    def quick_gram(self) -> HalfGram:
-        """Return the Gram matrix for many products."""
-        return self._half
+    def quick_gram(self, *, is_shared: bool = False) -> HalfGram:
+        """Return the Gram matrix for many products, made once; say at first whether several solves will share it."""
+        if not self.half:
+            self.half.append(HalfGram.of(self.kernel, self.X, is_shared=is_shared))
+        return self.half[0]
 
     def exact(self) -> KernelMap:
         """Return the map with the whole float64 matrix."""

@@ -10,6 +10,7 @@ from .losses import Loss
 from .solution import Array
 
 FLAT = 1e-7  # a slope below this share of the total weight is zero: the optimal levels form an interval
+MANY = 4096  # targets of which not all are sorted
 SAME = 1e-9  # utilities closer than this share of the largest are equal
 ON_MARGIN = 1e-6  # utilities are trusted to this when a margin of 1 is tested
 
@@ -30,14 +31,39 @@ def best_levels(rows: Rows, z: Array, C: float, loss: Loss) -> Array:
 
 def level_interval(target: Array, e: Array, weight: Array) -> tuple[float, float]:
     """Return the minimisers b of sum_{e>0} weight (target - b)_+ + sum_{e<0} weight (b - target)_+."""
-    order = np.argsort(target, kind="stable")
-    t = target[order]
-    slope = np.cumsum(weight[order]) - float(np.sum(weight[e > 0]))
-    bounds = np.concatenate([[-np.inf], t, [np.inf]])
-    slope = np.concatenate([[-float(np.sum(weight[e > 0]))], slope])
-    k = int(np.argmax(slope >= -FLAT * float(np.sum(weight))))
-    flat = abs(slope[k]) <= FLAT * float(np.sum(weight))
-    return float(bounds[k]), float(bounds[k + 1]) if flat else float(bounds[k])
+    first, flat = -float(np.sum(weight[e > 0])), FLAT * float(np.sum(weight))
+    if target.size > MANY:
+        found = _flat_part(target, weight, first, flat, *_around(target, weight, first))
+        if found is not None:
+            return found
+    return _flat_part(target, weight, first, flat, -np.inf, np.inf) or (-np.inf, np.inf)
+
+
+def _around(target: Array, weight: Array, first: float) -> tuple[float, float]:
+    """Return bounds that most likely hold the zero of the slope, from a part of the targets."""
+    step = target.size // (MANY // 4)
+    some, heavy = target[::step], weight[::step]
+    order = np.argsort(some)
+    k = int(np.searchsorted(np.cumsum(heavy[order]), -first * float(np.sum(heavy)) / float(np.sum(weight))))
+    few = 2 * int(np.sqrt(some.size))
+    return float(some[order[max(0, k - few)]]), float(some[order[min(some.size - 1, k + few)]])
+
+
+def _flat_part(
+    target: Array, weight: Array, first: float, flat: float, low: float, high: float
+) -> tuple[float, float] | None:
+    """Return where the slope, `first` at the far left, is zero; None where that is not between two bounds."""
+    inside = np.flatnonzero((target >= low) & (target <= high))
+    inside = inside[np.argsort(target[inside], kind="stable")]
+    before = first + float(np.sum(weight[target < low]))
+    slope = np.concatenate([[before], before + np.cumsum(weight[inside])])
+    bounds = np.concatenate([[-np.inf], target[inside], [np.inf]])
+    k = int(np.argmax(slope >= -flat))
+    end = k + 1 if abs(slope[k]) <= flat else k
+    is_whole = low == -np.inf and high == np.inf
+    if not is_whole and (slope[k] < -flat or k == 0 or end > inside.size):
+        return None
+    return float(bounds[k]), float(bounds[end])
 
 
 def _squared_interval(target: Array, e: Array, weight: Array) -> tuple[float, float]:

@@ -46,6 +46,7 @@ class Solution:
     status: Status
     utilities: Array | None = None  # of the items, where the solver has them in float64
     squared_norm: float | None = None  # of the weights, where the solver has it in float64
+    dual_norm: float | None = None  # of the weights that the dual point makes, squared, where the solver has a bound
 
     @property
     def gap(self) -> float:

@@ -64,7 +64,7 @@ class Map(FinishMap, Protocol):
     def columns(self) -> Any | None:
         """Return X with u = X w and norm ||w||, dense or CSR; None where weights belong to items."""
 
-    def quick_gram(self) -> Gram:
+    def quick_gram(self, *, is_shared: bool = False) -> Gram:
         """Return the Gram matrix of the items for many products; asked for only where there are no columns."""
 
 

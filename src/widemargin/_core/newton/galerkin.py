@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import linalg
+from scipy.linalg import blas
 
 from ..solution import Array
 
@@ -31,11 +32,12 @@ class Galerkin:
     items: IntArray  # S
     columns: NDArray  # K[:, S]
     change: NDArray  # U^-1 (G^-1 - I) U^-T
+    near = 3.5  # ratio of C, or of smoothings, over which this is kept
 
     @classmethod
     def of(cls, span: Span, risk: GroupedPairRisk, C: float, s: Array) -> Galerkin:
         """Build it at utilities s."""
-        items, columns, inverse = span
+        items, columns, inverse = span.items, span.columns, span.inverse
         sample = risk.sample(max(LEAST_SEEN, 2 * items.size), SEED)
         Yt = columns[sample.items] @ inverse.astype(columns.dtype)
         half = sample.whole.laplacian_all(s[sample.items], Yt).T @ Yt
@@ -53,3 +55,40 @@ class Galerkin:
         z = q.copy()
         z[self.items] += d
         return z, Kq + self.columns @ d
+
+
+@dataclass(frozen=True)
+class Steady:
+    """The same inverse by the coordinates of functions in an orthonormal basis.
+
+    U^-1 is large where items are nearly dependent. Here it makes coefficients only, in float64, and no values K z: at a
+    large C nothing cancels. The basis costs as much as many products, so that this pays where several solves share it.
+    """
+
+    items: IntArray
+    inverse: Array  # U^-1
+    basis: NDArray  # values at all items
+    factor: Array  # G = R'R
+    near = 10.0  # ratio of C, or of smoothings, over which this is kept: it is dear
+
+    @classmethod
+    def of(cls, span: Span, risk: GroupedPairRisk, C: float, s: Array) -> Steady:
+        """Build it at utilities s."""
+        n_seen = max(LEAST_SEEN, 2 * span.items.size)
+        if n_seen < s.size:
+            sample = risk.sample(n_seen, SEED)
+            risk, s, Y = sample.whole, s[sample.items], span.basis[sample.items].astype(float)
+        else:
+            Y = span.basis.astype(float, copy=False)
+        half = risk.laplacian_all(s, Y).T @ Y
+        G = C * (half + half.T)
+        G.flat[:: span.items.size + 1] += 1.0
+        return cls(span.items, span.inverse, span.basis, linalg.cholesky(G, overwrite_a=True, check_finite=False))
+
+    def __call__(self, q: Array, Kq: Array) -> tuple[Array, Array]:
+        """Return z near the solution of (I + C L K) z = q, and K z."""
+        c = blas.dtrmv(self.inverse, Kq[self.items], trans=1)
+        c = blas.dtrsv(self.factor, blas.dtrsv(self.factor, c, trans=1)) - c
+        z = q.copy()
+        z[self.items] += blas.dtrmv(self.inverse, c)
+        return z, Kq + self.basis @ c.astype(self.basis.dtype)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 Stop: TypeAlias = Callable[["Look", Array, float], bool]  # of a look, its gradient and its decrement
 
 POOR = 0.1  # a step that leaves more than this share of the decrement was poor
+PATIENT = 0.3  # the same from a start that is nearly right: a sample's Hessian costs as much as five looks at it
 
 
 @dataclass(frozen=True)
@@ -86,8 +87,19 @@ def descend(goal: Goal, w: Array, look: Look, direction: Array) -> tuple[Array, 
         step *= 0.5 if step > 0.2 else 0.25
 
 
+def within(rtol: float, goal: Goal) -> Stop:
+    """Return the stop where what is left is within rtol of the loss."""
+    return lambda look, _, left: left <= rtol * goal.C * look.terms.value
+
+
 def minimise(
-    goal: Goal, w: Array, is_done: Stop, max_iter: int, curvature: Curvature | None = None, look: Look | None = None
+    goal: Goal,
+    w: Array,
+    is_done: Stop,
+    max_iter: int,
+    curvature: Curvature | None = None,
+    look: Look | None = None,
+    poor: float = POOR,
 ) -> Point:
     """Minimise on a small set of pairs; a Hessian is kept as long as its steps are good."""
     look = look or goal.data.look(w)
@@ -95,7 +107,7 @@ def minimise(
     for _ in range(max_iter):
         gradient = goal.gradient(w, look)
         left = hessian.decrement(gradient)
-        if left > POOR * before and not is_done(look, gradient, left):
+        if left > poor * before and not is_done(look, gradient, left):
             hessian, is_fresh = goal.curvature(w), True
             left = hessian.decrement(gradient)
         if not np.isfinite(left) or is_done(look, gradient, left):

@@ -23,7 +23,7 @@ import numpy as np
 
 from ..gram import Gram
 from ..solution import Array, Solution, Status, relative_gap
-from .galerkin import Galerkin
+from .galerkin import Galerkin, Steady
 
 if TYPE_CHECKING:
     from ..risks import GroupedPairRisk, Terms
@@ -33,14 +33,14 @@ Say: TypeAlias = Callable[[str], None]
 
 SEED = 20100
 FORCING = 0.3  # share of the residual that conjugate gradients leave
-EASY_CG = 4  # steps of conjugate gradients up to which items in between need no preconditioner
+EASY_CG, STALE_CG = 14, 20  # steps of conjugate gradients: to do without a preconditioner, or to make a new one
+EASY_MANY_CG, SPAN_OF_A_STEP = 2, 100  # the same for many items: what a preconditioner costs depends on its span
 MOST_CG, MOST_CONDITIONED_CG = 200, 40  # a preconditioner that needs more is spoilt: float32 cancels at a large C
 SIZES = (1250, 3500)  # of the samples
 FEW_ITEMS, FEW_SHARED_ITEMS = 4000, 1500  # below, a preconditioner does not pay: for one solve, for several
 SMOOTHING_SHARE = 0.4
 FIRST_H, SMALLEST_START_H = 0.5, 0.1
 ENOUGH, ENOUGH_SMOOTHED = 1.4, 0.6  # residuals, in gaps, that leave nothing to gain: a gap is half of one
-NEAR = 3.5  # ratio of C, or of smoothings, over which a preconditioner is kept
 FARTHEST = 2.0  # steps in log C that are extrapolated from the last one
 LINE_STEPS, LINE_GOAL = 12, 0.1  # looks along a step, and the share of its slope that may remain
 PATIENCE = 12  # steps in which rounded products must halve the gap
@@ -142,54 +142,70 @@ def direction(goal: KernelGoal, at: Look, condition: Conditioner, enough: float)
 class Frozen(NamedTuple):
     """A preconditioner, and what it was built for."""
 
-    condition: Conditioner
+    condition: Galerkin | Steady
     C: float
     h: float
 
     def serves(self, goal: KernelGoal) -> bool:
         """Return whether the Hessian is near enough: its scale is that of C, and smoothing moves it little."""
-        return 1 / NEAR <= goal.C / self.C <= NEAR and 1 / NEAR <= goal.risk.h / self.h <= NEAR
+        near = self.condition.near
+        return 1 / near <= goal.C / self.C <= near and 1 / near <= goal.risk.h / self.h <= near
 
 
 @dataclass
 class Memory:
     """What solves on one Gram matrix and one risk share: the last solutions, and the last preconditioner."""
 
-    trail: list[tuple[float, Array]] = field(default_factory=list)
+    trail: list[tuple[float, Array, Array]] = field(default_factory=list)  # C, b, K b
     frozen: Frozen | None = None
     h: float = SMALLEST_START_H
-    is_hard: bool = False  # whether directions took many steps
+    most_steps: int = 0  # that a direction took
     is_broken: bool = False  # whether preconditioning failed
 
-    def begin(self, C: float, start: Array) -> Array:
-        """Return the line through the last two solutions, in log C, where start is the last one; else start."""
-        if len(self.trail) < 2 or not np.array_equal(start, self.trail[-1][1]):
-            return start
-        (C0, b0), (C1, b1) = self.trail
+    def begin(self, C: float, start: Array) -> tuple[Array, Array | None]:
+        """Return (b, K b) on the line through the last two solutions, in log C, where start is the last one."""
+        if not self.trail or not np.array_equal(start, self.trail[-1][1]):
+            return start, None
+        C1, b, s = self.trail[-1]
+        C0, b0, s0 = self.trail[0]
         ahead = np.log(C / C1) / np.log(C1 / C0) if C1 != C0 else 0.0
-        return b1 + (b1 - b0) * ahead if abs(ahead) <= FARTHEST else b1
+        return (b + (b - b0) * ahead, s + (s - s0) * ahead) if abs(ahead) <= FARTHEST else (b, s)
 
-    def keep(self, C: float, b: Array, h: float, n_iter: int) -> None:
+    def keep(self, C: float, at: Look, h: float, n_iter: int) -> None:
         """Remember a solution; where it took many steps, many pairs move, and the next solve begins smoother."""
-        self.trail, self.h = [*self.trail[-1:], (C, b)], min(FIRST_H, h * max(1.0, 0.5 * n_iter))
+        self.trail, self.h = [*self.trail[-1:], (C, at.b, at.s)], min(FIRST_H, h * max(1.0, 0.5 * n_iter))
+
+    def saw(self, n_steps: int, n_items: int) -> None:
+        """Learn from a direction that took so many steps, 0 if it was given up."""
+        self.most_steps = max(self.most_steps, n_steps or MOST_CG)
+        if n_items <= FEW_SHARED_ITEMS and not 0 < n_steps <= STALE_CG:
+            self.frozen = None
+
+    def _pays(self, gram: Gram) -> bool:
+        """Return whether a preconditioner saves more than it costs: for several solves only, or many items."""
+        if gram.n_items > FEW_ITEMS or not self.trail:
+            return gram.n_items > FEW_ITEMS
+        if gram.n_items <= FEW_SHARED_ITEMS:
+            return self.most_steps > EASY_CG
+        return self.most_steps > EASY_MANY_CG and self.most_steps > EASY_MANY_CG + gram.span.size / SPAN_OF_A_STEP
 
     def condition(self, goal: KernelGoal, s: Array) -> Conditioner:
         """Return a preconditioner for the goal at utilities s."""
-        pays = s.size > FEW_ITEMS or (bool(self.trail) and s.size > FEW_SHARED_ITEMS and self.is_hard)
-        if self.is_broken or not pays:
+        if self.is_broken or not self._pays(goal.gram):
             return _identity
         if self.frozen is None or not self.frozen.serves(goal):
-            self.frozen = Frozen(Galerkin.of(goal.gram.span, goal.risk, goal.C, s), goal.C, goal.risk.h)
+            build = Steady.of if self.trail else Galerkin.of
+            self.frozen = Frozen(build(goal.gram.span, goal.risk, goal.C, s), goal.C, goal.risk.h)
         return self.frozen.condition
 
 
 class Ascent:
     """Newton steps on one set of items until the certificate is good enough; a start needs no true one."""
 
-    def __init__(self, goal: KernelGoal, b: Array, tol: float, memory: Memory | None = None) -> None:
+    def __init__(self, goal: KernelGoal, b: Array, s: Array | None, tol: float, memory: Memory | None = None) -> None:
         self.goal, self.tol, self.memory = goal, tol, memory
         self.is_start = memory is None
-        self.at = goal.start(b)
+        self.at = goal.start(b) if s is None else goal.look(b, s)
         self.best_dual, self.coefficients = -np.inf, np.zeros(b.size)
         self.target, self.patience = np.inf, PATIENCE
 
@@ -267,7 +283,8 @@ class Ascent:
             return False
         allowed = SMOOTHING_SHARE * self.tol * goal.primal(self.at)
         cost = goal.smoothing_cost(self.at)
-        if cost <= allowed or left > 0.2 * cost:
+        solved = max(0.2 * cost, 0.5 * ENOUGH_SMOOTHED * self.tol * goal.primal(self.at))  # directions aim no lower
+        if cost <= allowed or left > solved:
             return False
         h = max(smallest, h * float(np.clip(np.sqrt(0.8 * allowed / cost), 0.3, 0.8)))
         self.goal = goal.smoothed(h)
@@ -280,7 +297,7 @@ class Ascent:
         enough = (ENOUGH if goal.risk.is_exact else ENOUGH_SMOOTHED) * self.tol * primal
         x, Kx, n_steps = direction(goal, at, condition, enough)
         if self.memory is not None:
-            self.memory.is_hard |= not 0 < n_steps <= EASY_CG
+            self.memory.saw(n_steps, at.s.size)
             if n_steps == 0 and condition is not _identity:
                 self.memory.is_broken = True
                 x, Kx, _ = direction(goal, at, _identity, enough)
@@ -302,21 +319,24 @@ def newton_kernel(
     """Minimise 1/2 b'Kb + C * risk(K b) over one coefficient per item; a warm start replaces the samples."""
     n = gram.n_items
     memory = memory or Memory()
-    b, h = (np.zeros(n), FIRST_H) if start is None else (memory.begin(C, start), memory.h)
+    b, s, h = np.zeros(n), None, FIRST_H
+    if start is not None:
+        (b, s), h = memory.begin(C, start), memory.h
+        s = s if gram.is_rounded else None  # computed anew at the end of each solve there; cheap to compute here
     for size in SIZES if start is None else ():
         if 2 * size > n:
             break
         sample = risk.sample(size, SEED)
         goal = KernelGoal(gram.corner(sample.items), sample.whole.smoothed(h), C)
-        coarse = Ascent(goal, b[sample.items], max(tol, 2e-2))
+        coarse = Ascent(goal, b[sample.items], None, max(tol, 2e-2))
         coarse.run(min(max_iter, 30), lambda _: None)
-        b = np.zeros(n)
+        b, s = np.zeros(n), None
         b[sample.items], h = coarse.at.b, coarse.goal.risk.h
-    ascent = Ascent(KernelGoal(gram, risk.smoothed(h), C), b, tol, memory)
+    ascent = Ascent(KernelGoal(gram, risk.smoothed(h), C), b, s, tol, memory)
     n_iter, status = ascent.run(max_iter, say)
     if gram.is_rounded:
         ascent.sharpen()
-    memory.keep(C, ascent.at.b, ascent.goal.risk.h, n_iter)
+    memory.keep(C, ascent.at, ascent.goal.risk.h, n_iter)
     at, primal, none = ascent.at, ascent.goal.primal(ascent.at), np.zeros(0)
     norm = max(0.0, float(at.b @ at.s))
     return Solution(at.b, ascent.coefficients, none, primal, ascent.best_dual, max(1, n_iter), status, at.s, norm)

@@ -15,108 +15,33 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from ..solution import Array, Solution, Status, relative_gap
 from .curvature import Factor
-from .goals import POOR, Goal, Point, Stop, descend, minimise
+from .goals import POOR, Goal, Point, descend, minimise, within
 from .plan import Trace
+from .samples import Helper, Slopes, Start, raised_dual
+from .warm import warm_start
 
 if TYPE_CHECKING:
-    from ..comparisons import IntArray
     from .curvature import Curvature
     from .passes import LinearPairs, Look
     from .plan import Plan
 
 Say: TypeAlias = Callable[[str], None]
 
-SEED = 20100
 ROUNDING_SHARE = 0.1  # of the tolerated gap that float32 products may cost
 SMOOTHING_SHARE = 0.3  # of the tolerated gap that the smoothing of the hinge may cost
 STALE = 0.03  # share of the decrement beyond which a new Hessian is made: it costs less than another pass
-FIRST_H, WARM_H = 1.0, 0.1
+FIRST_H = 1.0
 SMALLEST_START_H = 0.03  # samples have few pairs in a thinner zone
 THIN = 1e-3
 START_RTOL = 0.002
-WARM_RTOL = 0.1  # of tol: a warm start is corrected to the gradient of all pairs, so that precision pays
 HOPE = 1.2  # times the tolerated gap: beyond, raising the dual value is not tried
 STALL = 1e-13
-
-
-class Helper(NamedTuple):
-    """A sample of the pairs: as they are, and weighted to stand for all."""
-
-    items: IntArray
-    own: Goal
-    whole: Goal
-    share: float  # of all pairs
-
-    @classmethod
-    def draw(cls, goal: Goal, plan: Plan, n_items: int) -> Helper:
-        """Draw about n_items items with a fixed seed."""
-        items, own, whole, pieces, share = plan.draw(goal.data, n_items, SEED)
-        helper = cls(
-            items,
-            replace(goal, data=own, proxy=pieces, share=share),
-            replace(goal, data=whole, proxy=pieces),
-            share,
-        )
-        helper = helper.smoothed(goal.data.risk.h)
-        return helper.widened() if goal.data.precise else helper
-
-    def smoothed(self, h: float) -> Helper:
-        """Return the same sample under another smoothing."""
-        return self._replace(own=self.own.smoothed(h), whole=self.whole.smoothed(h))
-
-    def widened(self) -> Helper:
-        """Return the same sample with all products in float64."""
-        return self._replace(own=self.own.widened(), whole=self.whole.widened())
-
-
-class Slopes(NamedTuple):
-    """A dual point by items: g of a look, changed at some of them. Arrays of all items are made once, at the end."""
-
-    g: Array
-    items: IntArray | None = None
-    change: Array | float = 0.0
-
-    def coefficients(self, C: float) -> Array:
-        """Return the dual point pulled back to the items; g is used up."""
-        if self.items is not None:
-            self.g[self.items] += self.change
-        return np.multiply(self.g, -C, out=self.g)
-
-
-def raised_dual(goal: Goal, helper: Helper, point: Point, target: float) -> tuple[float, Slopes]:
-    """Return a better dual value than the slopes at a point have, and its point.
-
-    The slopes of the helper's pairs are solved again: min_u 1/2 ||u - rest||^2 + C risk_S(u), where `rest`
-    is the weight vector of all other slopes. Any u gives a feasible dual point, so any stop is valid: we stop
-    where the target is reached, or where the gradient could not add another tenth of what is missing.
-    """
-    C, (w, look, curvature, _) = goal.C, point
-    seen = helper.own.data.look(w)
-    base = C * (look.terms.conjugate - seen.terms.conjugate)
-    part = replace(helper.own, centre=C * (seen.pull - look.pull))
-
-    def is_done(look: Look, gradient: Array, _left: float) -> bool:
-        missing = target - base - part.dual(look)
-        return missing <= 0.0 or 5.0 * float(gradient @ gradient) <= missing
-
-    end = minimise(part, w, is_done, 6, curvature.scaled(helper.share), seen)
-    return base + part.dual(end.look), Slopes(look.g, helper.items, end.look.g - seen.g)
-
-
-class Start(NamedTuple):
-    """What the samples hand to the full problem."""
-
-    w: Array
-    h: float
-    helper: Helper | None
-    curvature: Curvature | None  # of the helper, at w or near it
-    is_fresh: bool = False
 
 
 def cold_start(goal: Goal, plan: Plan, sizes: list[int], tol: float, max_iter: int) -> Start:
@@ -127,7 +52,7 @@ def cold_start(goal: Goal, plan: Plan, sizes: list[int], tol: float, max_iter: i
         helper = Helper.draw(goal, plan, size)
         while True:
             whole = helper.whole.smoothed(h)
-            end = minimise(whole, w, _within(START_RTOL, whole), min(max_iter, 20), curvature)
+            end = minimise(whole, w, within(START_RTOL, whole), min(max_iter, 20), curvature)
             start = Start(end.w, h, helper, None if end.curvature is curvature else end.curvature, end.is_fresh)
             w, curvature = end.w, end.curvature
             lower = max(next_smoothing(whole, w, end.look, tol), SMALLEST_START_H)
@@ -135,25 +60,6 @@ def cold_start(goal: Goal, plan: Plan, sizes: list[int], tol: float, max_iter: i
                 break
             h, curvature = lower, None
     return start
-
-
-def warm_start(goal: Goal, plan: Plan, sizes: list[int], tol: float, max_iter: int, w: Array) -> Start:
-    """Move w, the solution for a nearby C, by solving a sample whose gradient at w is made that of all pairs.
-
-    Unlike a step this follows pairs that become active on the way.
-    """
-    near = plan.last if plan.last is not None and np.array_equal(plan.last.w, w) else None
-    h = near.h if near else WARM_H
-    curvature = Factor.of(goal.C * near.gram) if near and near.gram is not None else None
-    if not sizes:
-        return Start(w, h, None, curvature)
-    goal = goal.smoothed(h)
-    pull = near.pull if near else goal.data.look(w).pull
-    helper = Helper.draw(goal, plan, sizes[-1])
-    seen = helper.whole.data.look(w)
-    whole = replace(helper.whole, centre=goal.C * (seen.pull - pull))
-    end = minimise(whole, w, _within(WARM_RTOL * tol, whole), min(max_iter, 20), curvature, seen)
-    return Start(end.w, h, helper, end.curvature, end.is_fresh)
 
 
 def next_smoothing(goal: Goal, w: Array, look: Look, tol: float) -> float:
@@ -171,16 +77,12 @@ def next_smoothing(goal: Goal, w: Array, look: Look, tol: float) -> float:
     return min(h, lower)
 
 
-def _within(rtol: float, goal: Goal) -> Stop:
-    return lambda look, _, left: left <= rtol * goal.C * look.terms.value
-
-
 class Best:
     """The best primal and the best dual point so far; they need not come from the same look."""
 
     def __init__(self, w: Array, look: Look) -> None:
         self.primal, self.dual = np.inf, -np.inf
-        self.w, self.slopes = w, Slopes(look.g)
+        self.w, self.slopes, self.dual_norm = w, Slopes(look.g), 0.0
 
     @property
     def gap(self) -> float:
@@ -192,15 +94,16 @@ class Best:
         if value < self.primal:
             self.primal, self.w = value, w
 
-    def offer_dual(self, value: float, slopes: Slopes) -> None:
-        """Keep a dual point if it is better."""
+    def offer_dual(self, value: float, slopes: Slopes, norm: float) -> None:
+        """Keep a dual point, whose weights have this squared norm, if it is better."""
         if value > self.dual:
-            self.dual, self.slopes = value, slopes
+            self.dual, self.slopes, self.dual_norm = value, slopes, norm
 
     def solution(self, C: float, n_iter: int, status: Status) -> Solution:
         """Return the two as a solution."""
         coefficients, none = self.slopes.coefficients(C), np.zeros(0)
-        return Solution(self.w, coefficients, none, self.primal, self.dual, max(1, n_iter), status)
+        bounds = self.primal, self.dual
+        return Solution(self.w, coefficients, none, *bounds, max(1, n_iter), status, dual_norm=self.dual_norm)
 
 
 class Climb:
@@ -209,11 +112,13 @@ class Climb:
     def __init__(self, goal: Goal, plan: Plan, start: Start, tol: float) -> None:
         self.goal, self.plan, self.w, self.tol = goal.smoothed(start.h), plan, start.w, tol
         self.helper = start.helper and start.helper.smoothed(start.h)
-        self.look = self.goal.data.look(self.w)
+        self.look = start.look or self.goal.data.look(self.w)
+        self.seen, self.lift, self.noise = start.seen, start.lift, start.noise
         self.best = Best(self.w, self.look)
         self.before, self.last_gap, self.idle = np.inf, np.inf, 0
+        self.first = 0.0  # what was left at the first look, as a share of the objective
         self.rounding = 0.0  # what float32 products may add to the dual value
-        self._check_rounding()
+        self._check_rounding(start.noise)
         self.is_fresh = start.is_fresh or start.curvature is None
         self.curvature = start.curvature or self._hessian()
 
@@ -223,6 +128,8 @@ class Climb:
             left = self._left()
             self._certify(left)
             best = self.best
+            if n_iter == 0 and best.primal > 0.0:
+                self.first = left / best.primal
             say(f"newton {n_iter}: objective {best.primal:.9g}, gap {best.gap:.2e}, left {left:.1e}")
             if not np.isfinite(left):
                 return best.solution(self.goal.C, n_iter, Status.NOT_FINITE)
@@ -242,7 +149,7 @@ class Climb:
         """Offer this point to the best, with its dual value raised where that may suffice."""
         goal, w, look = self.goal, self.w, self.look
         self.best.offer_primal(goal.primal(w, look), w)
-        self.best.offer_dual(goal.dual(look) - self.rounding, Slopes(look.g))
+        self._offer(goal.dual(look), Slopes(look.g), float(np.sum((goal.C * look.pull) ** 2)))
         allowed = self.tol * self.best.primal
         if self.helper is None or self.best.gap <= self.tol:
             return
@@ -251,8 +158,13 @@ class Climb:
             return
         point = Point(w, look, self.curvature, self.is_fresh)
         target = self.best.primal - 0.98 * allowed + self.rounding
-        dual, slopes = raised_dual(goal, self.helper, point, target)
-        self.best.offer_dual(dual - self.rounding, slopes)
+        raised = raised_dual(goal, self.helper, point, target, self.seen, self.lift)
+        self.lift = raised.lift
+        self._offer(raised.value, raised.slopes, raised.norm)
+
+    def _offer(self, dual: float, slopes: Slopes, norm: float) -> None:
+        """Offer a dual point, less what rounding may have added to it."""
+        self.best.offer_dual(dual - self.rounding, slopes, norm + 2.0 * self.rounding)
 
     def _is_stalled(self, left: float) -> bool:
         """Return whether rounding is all that is left: looks at the minimum without a better certificate."""
@@ -274,6 +186,7 @@ class Climb:
         self.before = left
         direction = -self.curvature.solve(self.goal.gradient(self.w, self.look))
         self.w, self.look = descend(self.goal, self.w, self.look, direction)
+        self.seen = self.lift = self.noise = None
 
     def _lower_smoothing(self, left: float) -> bool:
         """Lower the smoothing where it costs too much and this level is nearly solved."""
@@ -286,6 +199,7 @@ class Climb:
             self.goal = goal.smoothed(lower)
             self.helper = self.helper and self.helper.smoothed(lower)
             self.look = self.goal.data.look(self.w)
+            self.seen = self.lift = self.noise = None
         return is_due
 
     def _hessian(self) -> Curvature:
@@ -301,19 +215,22 @@ class Climb:
         if 2 * n > data.n_items and data.is_gram_cheap:
             self.helper = None
         elif self.helper.items.size < data.n_items:
-            self.helper = Helper.draw(self.goal, self.plan, min(n, data.n_items))
+            self.helper, self.seen, self.lift = Helper.draw(self.goal, self.plan, min(n, data.n_items)), None, None
 
     def trace(self) -> Trace:
         """Return what a solve for a nearby C can start from."""
         gram = self.curvature.gram / self.goal.C if isinstance(self.curvature, Factor) else None
-        return Trace(self.w, self.goal.data.risk.h, self.look.pull, gram)
+        if self.lift is not None and self.helper is not None:
+            gram = self.lift.gram / self.helper.share
+        h = self.goal.data.risk.h
+        return Trace(self.goal.C, self.w, h, self.look, gram, self.seen, self.lift, self.noise, self.first)
 
-    def _check_rounding(self) -> None:
+    def _check_rounding(self, noise: tuple[float, float] | None) -> None:
         """Widen float32 products where their rounding would spoil the certificate."""
         goal, data, C = self.goal, self.goal.data, self.goal.C
         if data.is_wide:
             return
-        loss, pull = data.rounding(self.w, self.look.g)
+        self.noise = loss, pull = noise or data.rounding(self.w, self.look.g)
         norm = float(np.linalg.norm(C * self.look.pull))
         error = C * loss + C * pull * (norm + 0.5 * C * pull)
         if error <= ROUNDING_SHARE * self.tol * goal.primal(self.w, self.look):
@@ -321,7 +238,7 @@ class Climb:
         else:
             self.goal = goal.widened()
             self.helper = self.helper and self.helper.widened()
-            self.look = self.goal.data.look(self.w)
+            self.look, self.seen = self.goal.data.look(self.w), None
 
 
 def sample_sizes(data: LinearPairs) -> list[int]:

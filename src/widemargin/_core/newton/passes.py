@@ -48,6 +48,10 @@ class Look(NamedTuple):
     pull: Array
     g: Array  # gradient in the utilities, in the order of the risk's items
 
+    def scaled(self, share: float) -> Look:
+        """Return what is seen where every pair weighs so much less."""
+        return Look(type(self.terms)(*(share * t for t in self.terms)), share * self.pull, share * self.g)
+
 
 @dataclass(frozen=True)
 class LinearPairs:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from ..gram import Gram
 from ..solution import Array
 from .kernel import Memory
-from .passes import LinearPairs
+from .passes import LinearPairs, Look
 from .pool import Pool
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ class Map(Protocol):
     def columns(self) -> Any | None:
         """Return X with u = X w, or None where weights belong to items."""
 
-    def quick_gram(self) -> Gram:
+    def quick_gram(self, *, is_shared: bool = False) -> Gram:
         """Return the Gram matrix of the items for many products; asked for only where there are no columns."""
 
 
@@ -46,13 +46,25 @@ class Draw(NamedTuple):
         return cls(sample.items, own, whole, pieces, share)
 
 
-class Trace(NamedTuple):
-    """Where a solve ended: nothing here depends on C."""
+class Lift(NamedTuple):
+    """Where a sample's slopes were solved again for a better bound, and its X'LX there."""
 
     w: Array
+    gram: Array
+
+
+class Trace(NamedTuple):
+    """Where a solve ended, and what was seen there: but for C itself nothing here depends on it."""
+
+    C: float
+    w: Array
     h: float
-    pull: Array  # X'g at w
+    look: Look
     gram: Array | None  # X'LX of all pairs or of a sample that stands for them
+    seen: Look | None  # by the sample at w, where that is known
+    lift: Lift | None
+    noise: tuple[float, float] | None  # what float32 products cost at w, where that is known
+    first: float  # what the first look found to be left, as a share of the objective
 
 
 @dataclass
@@ -63,14 +75,15 @@ class Plan:
     gram: Gram | None = None
     draws: dict[int, Draw] = field(default_factory=dict)
     last: Trace | None = None
+    before: tuple[float, Array] | None = None  # C and w of the solve before the last
     memory: Memory = field(default_factory=Memory)
 
     @classmethod
-    def of(cls, risk: GroupedPairRisk, map_: Map, n_threads: int = 1) -> Plan:
-        """Lay out the data."""
+    def of(cls, risk: GroupedPairRisk, map_: Map, n_threads: int = 1, *, is_shared: bool = False) -> Plan:
+        """Lay out the data, for one solve or for several."""
         columns = map_.columns()
         if columns is None:
-            return cls(None, map_.quick_gram())
+            return cls(None, map_.quick_gram(is_shared=is_shared))
         return cls(LinearPairs.of(columns, risk, pool=Pool(n_threads) if n_threads > 1 else None))
 
     def draw(self, data: LinearPairs, n_items: int, seed: int) -> Draw:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from ..comparisons import IntArray, Rows
 from ..losses import Loss
@@ -30,6 +31,7 @@ MOST_STEPS = 250  # Newton steps: whoever needs more does not converge
 TRIES = 4
 NEXT, NEXT_RANGE = 0.5, (1.0, 16.0)  # the last smoothing times this and its steps begins the solve for another C
 FARTHEST = 2.0  # steps in log C that are extrapolated from the last one
+MOST_ENTRIES = 1 << 23  # of the differences of all rows, where they are written out for a path
 WIDE = 4000  # items up to which a kernel over fewer items than differences is written as features
 
 __all__ = ["Plan", "gram_bytes", "rows_newton"]
@@ -77,6 +79,7 @@ class Plan:
     nothing: Nothing | None = None
     trail: list[tuple[float, Vector, Array]] = field(default_factory=list)  # C, function, levels
     h: float = 0.0
+    is_written: bool = False  # or need not be
 
     def begin(self, C: float) -> Start | None:
         """Return the line through the last two solutions, in log C; the last one where they are far."""
@@ -89,6 +92,23 @@ class Plan:
             if abs(ahead) <= FARTHEST:
                 return f1.moved(ahead, f1.moved(-1.0, f0)), b1 + ahead * (b1 - b0), self.h
         return f1, b1, self.h
+
+    def write_out(self) -> None:
+        """Write the rows' differences out, by columns: for many solves that is quicker than by way of items."""
+        if self.is_written or not self.trail or self.setting is None:
+            return
+        self.is_written, problem = True, self.setting.problem
+        rows, space = problem.rows, problem.space
+        if not isinstance(space, Columns) or sparse.issparse(space.X):
+            return
+        X = space.X
+        if rows.shape[0] * X.shape[1] > min(MOST_ENTRIES, 2 * X.size):
+            return
+        space = Columns(np.asfortranarray(rows.D @ X.astype(float, copy=False)))
+        own = replace(rows, D=sparse.eye_array(rows.shape[0], format="csr"))
+        problem = Problem(replace(problem.risk, rows=own), space, np.nan)
+        self.setting = self.setting._replace(problem=problem)
+        self.trail = [(C, space.vector(f.w), b) for C, f, b in self.trail]
 
     def keep(self, C: float, found: Run) -> None:
         """Remember where a solve ended; one that did not is not followed."""
@@ -113,6 +133,7 @@ def rows_newton(
     plan.nothing = nothing = plan.nothing or Nothing.of(RowsRisk(rows, loss))
     if nothing.is_free:
         return _constant(rows, map_, C, nothing)
+    plan.write_out()
     plan.setting = setting = plan.setting or _setting(rows, map_, loss, tol)
     problem, goal, n_iter = replace(setting.problem, C=C), tol, 0
     begin = plan.begin(C)

@@ -44,7 +44,7 @@ def lower_bound(problem: Problem, slope: Array) -> tuple[Array, float]:
 
 def pulled(problem: Problem, slope: Array) -> Array:
     """Return the coordinates of the function that slopes make."""
-    return problem.space.pulled(problem.rows.D.T @ (problem.C * slope))
+    return problem.space.pulled(problem.rows.adjoint @ (problem.C * slope))
 
 
 def dual_value(problem: Problem, slope: Array, norm: float) -> tuple[Array, float]:

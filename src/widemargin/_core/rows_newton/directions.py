@@ -72,12 +72,12 @@ def _solved(H: Array, g: Array) -> Array:
     """Solve with a matrix of which the lower half counts, scaled to a unit diagonal."""
     scale = 1.0 / np.sqrt(np.diag(H))
     jitter = 1e-14
+    unit = H * scale[:, None] * scale
     while jitter < 1e-2:
-        try:
-            factor = linalg.cho_factor(H * scale[:, None] * scale + jitter * np.eye(g.size), lower=True)
-            return scale * linalg.cho_solve(factor, scale * g)
-        except linalg.LinAlgError:
-            jitter *= 100.0
+        factor, failed = linalg.lapack.dpotrf(unit + jitter * np.eye(g.size), lower=1)
+        if not failed:
+            return scale * linalg.lapack.dpotrs(factor, scale * g, lower=1)[0]
+        jitter *= 100.0
     return scale**2 * g
 
 
@@ -194,7 +194,7 @@ def _by_conjugate_gradients(problem: Problem, view: View) -> tuple[Vector, Array
 
     def applied(f: Vector, b: Array) -> tuple[Vector, Array]:
         z = C * curve(problem.reach(f) + rows.E @ (unit * b))
-        return space.gradient(f.w + space.pulled(rows.D.T @ z)), unit * (rows.E.T @ z) + FLOOR * b
+        return space.gradient(f.w + space.pulled(rows.adjoint @ z)), unit * (rows.E.T @ z) + FLOOR * b
 
     w, b = np.zeros(space.n_coordinates), np.zeros(rows.E.shape[1])
     r, rb = space.gradient(-view.residual.w), -unit * _level_gradient(problem, view)

@@ -70,7 +70,7 @@ class Problem:
     def view(self, point: Point) -> View:
         """Look at a point: one product with the data."""
         look = self.risk.look(point.short)
-        w = point.f.w - self.C * self.space.pulled(self.rows.D.T @ look.slope)
+        w = point.f.w - self.C * self.space.pulled(self.rows.adjoint @ look.slope)
         residual = self.space.gradient(w)
         norm = self.space.inner(point.f, point.f)
         primal = 0.5 * norm + self.C * (look.loss + self.rows.constant)
