@@ -246,7 +246,7 @@ BAD = {
     "a word among numbers": ("y,qid,a\n1,1,2\n0,1,red\n", "x.csv", "column 'a' holds 'red', not a number, on line 3"),
     "an empty cell": ("y,qid,a\n1,1,2\n0,1,\n", "x.csv", "column 'a' is empty on line 3"),
     "an empty target": ("y,qid,a\n1,1,2\n,1,3\n", "x.csv", "the target y is empty on line 3"),
-    "an empty file": ("", "x.csv", "x.csv: not a readable csv file"),
+    "an empty file": ("", "x.csv", "x.csv: the file is empty."),
     "no rows": ("y,qid,a\n", "x.csv", "the file has no rows"),
     "one grade": ("y,qid,a\n1,1,2\n1,1,3\n1,2,3\n1,2,1\n", "x.csv", "nothing to compare"),
     "one query": ("y,qid,a\n1,1,2\n2,1,3\n", "x.csv", "pass --C"),

@@ -210,6 +210,10 @@ BAD_VOTES = {
     "counts as shares": (lambda f: Pairs.from_frame(f, left="a", right="b", wins="n"), r"reach 4 without losses"),
     "words": (lambda f: Pairs.from_frame(f, left="a", right="b", weight="b"), "column 'b' holds something"),
     "soft y": (lambda f: Pairs.from_frame(f, left="a", right="b")[0].aggregate([0.5, 1, 1, 1]), "with_votes first"),
+    "no winner": (
+        lambda f: Pairs.from_frame(type(f)({"a": f["a"], "b": f["b"], "winner": f["w"]}), left="a", right="b"),
+        "column 'winner' that was not named; pass winner='winner'",
+    ),
     "names": (lambda _: Pairs([[0.0], [1.0]], [(0, 1)], names=["x"]), "names has 1 entries; expected 2"),
     "lengths": (lambda _: Pairs.from_indices([[0.0]], [0, 0], [0]), r"first has shape \(2,\) and second \(1,\)"),
     "columns": (

@@ -5,6 +5,8 @@ import sys
 
 import matplotlib as mpl
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.pipeline import make_pipeline
@@ -13,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 mpl.use("Agg")
 import matplotlib.pyplot as plt
 
-from widemargin import ComparisonSVM, MarginClassifier, OrdinalSVM, RankingSVM, RankingVectorMachine, plotting
+from widemargin import ComparisonSVM, MarginClassifier, OrdinalSVM, Pairs, RankingSVM, RankingVectorMachine, plotting
 from widemargin.datasets import make_comparisons, make_graded_queries, make_ordinal, make_ranking
 from widemargin.metrics import comparison_auc
 
@@ -66,6 +68,22 @@ def test_utility_of_a_pipeline_is_drawn_in_the_users_units(ordered):
     point = [[display.xs[1], display.ys[3]]]
     assert_allclose(display.utility[3, 1], pipe[-1].utility(pipe[0].transform(point))[0])
     assert_allclose(display.thresholds, pipe[-1].thresholds_)
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])
+def test_a_model_fitted_on_a_frame_is_drawn_by_its_names(ordered, library):
+    """No warning of lost names (it would be an error here), and the same picture as of the numbers."""
+    _, data = ordered
+    X = library({"price": data.X[:, 0], "stars": data.X[:, 1]})
+    for make in (RankingSVM, lambda: make_pipeline(StandardScaler(), RankingSVM())):
+        display = plotting.UtilityDisplay.from_estimator(make().fit(X, data.y), X, n_grid=5)
+        plain = plotting.UtilityDisplay.from_estimator(make().fit(data.X, data.y), data.X, n_grid=5)
+        assert_allclose(display.utility, plain.utility)
+        assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("price", "stars")
+    plotting.UtilityDisplay.from_estimator(RankingSVM().fit(data.X, data.y), X, n_grid=5)
+    pairs = Pairs(X, [(0, 1), (2, 3), (4, 5)])
+    model = ComparisonSVM(ties="threshold").fit(pairs)
+    assert plotting.UtilityDisplay.from_estimator(model, pairs=pairs, n_grid=5).ax_.get_xlabel() == "price"
 
 
 def test_the_plane_needs_two_features(compared):

@@ -537,6 +537,10 @@ def test_questions_are_new_and_repeatable():
         suggest_pairs(model, pairs.items, asked=np.column_stack(np.triu_indices(6, 1)))
     with pytest.raises(ValueError, match=r"asked has 6 items and items 3"):
         suggest_pairs(model, pairs.items[:3], asked=pairs)
+    with pytest.raises(ValueError, match="there is one item, and no pair to ask"):
+        suggest_pairs(model, pairs.items[:1])
+    with pytest.raises(TypeError, match=r"pass pairs\.items, and asked=pairs"):
+        suggest_pairs(model, pairs)
     with pytest.raises(TypeError, match="StandardScaler has no utility"):
         suggest_pairs(StandardScaler(), pairs.items)
 

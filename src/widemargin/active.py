@@ -86,6 +86,8 @@ def suggest_pairs(
     """
     check_number("n", n, at_least=1, integer=True)
     check_number("max_candidates", max_candidates, at_least=1, integer=True)
+    if isinstance(items, Pairs):
+        raise TypeError("items are Pairs; expected the items themselves: pass pairs.items, and asked=pairs.")
     items = items if hasattr(items, "shape") else np.asarray(items, dtype=float)
     n_items = items.shape[0]
     answered = _positions(asked, n_items)
@@ -162,6 +164,8 @@ def _candidates(candidates, n_items, taboo, limit, rng):
         codes = np.unique(ends[ends[:, 0] < ends[:, 1]] @ [n_items, 1])
     if taboo is not None:
         codes = np.setdiff1d(codes, np.sort(taboo, axis=1) @ np.array([n_items, 1]))
+    if codes.size == 0 and n_items < 2:
+        raise ValueError("there is one item, and no pair to ask; give two items or more.")
     if codes.size == 0:
         raise ValueError("no pair is left to ask: every candidate is in asked; pass repeat=True to ask again.")
     codes = rng.permutation(codes)[:limit]

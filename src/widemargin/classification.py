@@ -129,7 +129,7 @@ class MarginClassifier(ClassifierMixin, PreferenceEstimator):
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if self.classes_.size < 2:
-            raise NoComparisonsError(f"y has one class ({self.classes_[0]!r}); expected at least two classes.")
+            raise NoComparisonsError(f"y has one class ({self.classes_.tolist()[0]!r}); expected at least two classes.")
         class_weight = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
         if np.any(class_weight <= 0) or not np.all(np.isfinite(class_weight)):
             raise ValueError(f"class_weight={self.class_weight!r} has a weight that is not positive and finite.")

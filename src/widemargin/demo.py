@@ -156,7 +156,9 @@ def _draw_thresholds(axes):
     for k, cut in enumerate(pipe[-1].thresholds_):
         axes.axvline(cut, color="k", ls="--", lw=1, label="threshold between neighbouring labels" if k == 0 else None)
     axes.set(
-        title="Ordered labels: utility and thresholds", xlabel="learned utility", ylabel="true label (1 = mildest)"
+        title="Diabetes as ordered labels: utility and thresholds",
+        xlabel="learned utility",
+        ylabel="true label (1 = mildest)",
     )
     axes.set_yticks(range(1, 6))
     axes.legend(loc="lower right", fontsize=8, framealpha=0.9)

@@ -103,7 +103,8 @@ class Pairs:
             Columns that name the two items.
         winner : str, optional
             Column with the left item's name, the right item's name, "left", "right", or for no difference
-            "tie", "", 0 or a missing value; +1 / 0 / -1 are understood too. Without it every left item won.
+            "tie", "", 0 or a missing value; +1 / 0 / -1 are understood too. Without it every left item won;
+            a frame with a column "winner" is then refused.
         wins, ties, losses : str, optional
             Columns with how often, or with what share of the votes, the left item won, tied and lost, in place of
             `winner`: see `with_votes`.
@@ -133,6 +134,8 @@ class Pairs:
             raise ValueError("ties or losses came without wins; name the column of the left item's wins too.")
         if wins is not None and winner is not None:
             raise ValueError(f"got winner={winner!r} and wins={wins!r}; expected one of them: single votes, or counts.")
+        if wins is None and winner is None and "winner" in frame.columns:
+            raise ValueError("the frame has a column 'winner' that was not named; pass winner='winner', or drop it.")
         first, second = (_column(frame, name) for name in (left, right))
         names, features = _item_table(items, first, second)
         pairs = cls(features, _positions(names, first, second), names=names)

@@ -6,6 +6,8 @@ import numpy as np
 
 from . import show
 
+MANY = 8  # weights of more features than this are in JSON only
+
 
 def summary(model, about):
     """Return what there is to know of a fitted model, in order."""
@@ -24,9 +26,19 @@ def summary(model, about):
         "vectors": None if getattr(model, "support_", None) is None else int(np.size(model.support_)),
         "tie width": getattr(model, "tie_width_", None),
         "thresholds": getattr(model, "thresholds_", None),
+        "weights": _weights(model, about.get("features")),
         "cross-validation": about.get("cross_validation"),
     }
     return {name: value for name, value in facts.items() if value is not None}
+
+
+def _weights(model, names):
+    """Return the weight of each feature of a linear utility, the largest first, or None."""
+    coef = getattr(model, "coef_", None)
+    if coef is None or np.ndim(coef) != 1:
+        return None
+    names = names or [f"feature {j}" for j in range(1, coef.size + 1)]
+    return {str(names[j]): float(coef[j]) for j in np.argsort(-np.abs(coef), kind="stable").tolist()}
 
 
 def lines(facts):
@@ -35,6 +47,9 @@ def lines(facts):
     for name, value in facts.items():
         if name == "cross-validation":
             text = f"{value['measure']} {value['score']:.4f} +- {value['standard_error']:.4f} at C = {value['C']:g}"
+        elif name == "weights":
+            text = ", ".join(f"{key} {weight:+.3g}" for key, weight in list(value.items())[:MANY])
+            text += f", ... ({len(value)}; --json has all)" if len(value) > MANY else ""
         elif isinstance(value, np.ndarray):
             text = ", ".join(map(show.short, value.tolist()))
         else:

@@ -50,6 +50,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 command = app.command(cls=options.Command)
+UsageError = typer.BadParameter.__base__  # what is wrong with the words of a command, whoever ships click
 
 
 def run():
@@ -57,11 +58,16 @@ def run():
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("default")
-            warnings.showwarning = lambda message, *_, **__: show.note(f"widemargin: warning: {_one_line(message)}")
-            app()
+            warnings.showwarning = _warn_once()
+            code = app(standalone_mode=False)
+    except UsageError as error:
+        if error.format_message():  # empty where no argument was given: the help has been printed
+            show.note(f"widemargin: error: {_sentence(_one_line(error.format_message()))}{_see_help(error.ctx)}")
+        raise SystemExit(2) from None
     except (DataError, ValueError, TypeError, OSError, MemoryError, ImportError) as error:
         show.note(f"widemargin: error: {_one_line(error)}")
         raise SystemExit(2) from None
+    raise SystemExit(code if isinstance(code, int) else 0)
 
 
 @app.callback(invoke_without_command=True)
@@ -112,13 +118,14 @@ def fit(
     """
     show.check_place(output)
     columns = Columns(target=target, qid=qid, row=id, drop=tuple(drop or ()))
-    kind, X, y, groups, found = inputs.examples(data, columns, kind, items, votes, order)
+    worst_to_best = order.split(",") if order else None
+    kind, X, y, groups, found = inputs.examples(data, columns, kind, items, votes, worst_to_best)
     how = {"kernel": kernel.value, "gamma": _gamma(gamma), "tol": tol} | ({} if loss is None else {"loss": loss})
     how |= {"C": C, "folds": folds, "scale": scale, "progress": _progress}
     if ties is not None and kind is not Kind.pairs:
         raise DataError(f"--ties is for pairs; these data are of kind {kind.value}.")
     if kind is Kind.ordinal and order:
-        how["classes"] = order.split(",")
+        how["classes"] = worst_to_best
     model, report = (
         learn.fit_pairs(X, y, ties=ties and ties.value, **how)
         if kind is Kind.pairs
@@ -211,7 +218,7 @@ def evaluate(
     show.check_place(output)
     fitted, about, table = inputs.asked(model, data, items=items, votes=votes, qid=qid, needs_target=True)
     kind, final = Kind(about["kind"]), fitted[-1]
-    y = table.target if kind is Kind.pairs else checked_target(table, kind, facts.words(final))
+    y = table.target if kind is Kind.pairs else checked_target(table, kind, about.get("order") or facts.words(final))
     functions = judge.measures(kind, k, facts.labels(final), getattr(final, "tie_width_", 0.0))
     predicted = judge.predictions(fitted, kind, table.X)
     if per_query:
@@ -302,12 +309,25 @@ def info(model: ModelFile, json: AsJson = False):
 
 @command
 def demo(picture: Annotated[str, typer.Option(metavar="FILE", help="Where to write the picture.")] = "demo.png"):
-    """Show on generated data what widemargin does: a table and a picture.
+    """Show on small data what widemargin does: a table and a picture.
 
     Example: widemargin demo
     """
     show.check_place(picture)
     demo_module.main(["--picture", picture])
+
+
+def _warn_once():
+    """Return what shows a warning in one line, the same one no second time."""
+    told = set()
+
+    def show_warning(message, *_, **__):
+        line = _one_line(message)
+        if line not in told:
+            told.add(line)
+            show.note(f"widemargin: warning: {line}")
+
+    return show_warning
 
 
 def _gamma(text):
@@ -320,6 +340,14 @@ def _gamma(text):
 def _progress(steps, name, total=None):
     console = Console(stderr=True)
     return track(steps, description=name, total=total, console=console, transient=True, disable=not console.is_terminal)
+
+
+def _sentence(text):
+    return text if text.endswith((".", "?")) else f"{text}."
+
+
+def _see_help(context):
+    return "" if context is None else f" See `{context.command_path} --help`."
 
 
 def _one_line(error):

@@ -22,13 +22,17 @@ def examples(data, columns, kind, items, votes, order):
         return Kind.pairs, pairs, y, None, {"features": names}
     table = read_table(data, columns)
     if kind is None:
-        kind, why = (Kind.ordinal, "--order was given") if order else guess(table)
+        if order:
+            kind, why = (Kind.ordinal if table.qid is None else Kind.ranking), "--order was given"
+        else:
+            kind, why = guess(table)
         show.note(f"kind: {kind.value} ({why}); --kind changes that")
-    y = checked_target(table, kind, order.split(",") if order else None)
+    y = checked_target(table, kind, order)
     if RECIPES[kind].needs_qid and table.qid is None and kind is Kind.choice:
         raise DataError("choices need query ids, one per set; pass --qid COLUMN.")
     groups = np.zeros(len(table), dtype=np.int64) if table.qid is None else table.qid
     found = {"features": table.names, "target": table.target_name, "qid": table.qid_name, "id": table.row_name}
+    found |= {"order": order}
     return kind, table.X, y, groups, found
 
 
@@ -51,7 +55,8 @@ def as_pairs(data, votes, table, *, needs_winner=True):
     if not len(frame):
         raise DataError(f"{data}: the file has no rows.")
     left, right, winner = votes
-    winner = winner if winner in frame.columns else None
+    if winner not in frame.columns:
+        winner, frame = None, frame[[left, right]]
     try:
         return Pairs.from_frame(frame, left=left, right=right, winner=winner, items=table)
     except ValueError as error:

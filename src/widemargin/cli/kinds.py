@@ -44,6 +44,7 @@ RECIPES = {
     Kind.pairs: Recipe(ComparisonSVM, PairKFold, needs_qid=False, score="accuracy"),
 }
 
+ORDERED = {Kind.ordinal, Kind.ranking}  # words will do as targets where --order gives theirs
 MANY_LABELS = 10  # more different whole numbers than this are read as values
 
 
@@ -59,7 +60,7 @@ def guess(table):
     values = np.unique(y)
     if np.all(values == np.round(values)) and values.size <= MANY_LABELS:
         if values.size <= 2:
-            return Kind.classes, "there are two targets and no query ids"
+            return Kind.classes, f"there {'are two targets' if values.size == 2 else 'is one target'} and no query ids"
         return Kind.ordinal, f"the targets are {values.size} whole numbers, without query ids"
     return Kind.value, "the targets are real numbers, without query ids"
 
@@ -73,13 +74,14 @@ def checked_target(table, kind, order):
         raise DataError(f"the target {table.target_name or ''} is empty on line {line}; fill it or drop the row.")
     if kind is Kind.classes:
         return y.astype(str) if y.dtype == object else y
-    if kind is Kind.ordinal and order:
+    if kind in ORDERED and order:
         unknown = sorted({str(value) for value in y.tolist()} - set(order))
         if unknown:
             raise DataError(f"the target holds {unknown[0]!r}, which --order lacks; it names {', '.join(order)}.")
-        return y.astype(str)
+        words = y.astype(str)
+        return words if kind is Kind.ordinal else np.array([order.index(word) for word in words.tolist()], dtype=float)
     if y.dtype.kind not in "biuf":
-        help_ = "; for ordered words pass --order worst,...,best" if kind is Kind.ordinal else ""
+        help_ = "; for ordered words pass --order worst,...,best" if kind in ORDERED else ""
         raise DataError(f"the target holds {y[0]!r}, expected numbers for kind {kind.value}{help_}.")
     whole = kind is Kind.ordinal and np.all(y == np.round(y))
     return y.astype(np.int64) if whole else y.astype(float)

@@ -49,8 +49,17 @@ def fit_pairs(pairs, y, *, ties=None, **how):
     has_ties, has_wins = bool(np.any(y == 0)), bool(np.any(y != 0))
     ways = ("margin", "threshold") if how["C"] is None else ("margin",)
     ways = (ties,) if ties else ways if has_ties and has_wins else ("threshold",) if has_wins else ("margin",)
-    found = [fit(Kind.pairs, pairs, y, None, ties=way, **how) for way in ways]
-    return found[0] if len(found) == 1 else max(found, key=lambda one: one[1]["score"])
+    if len(ways) == 1:
+        return fit(Kind.pairs, pairs, y, None, ties=ways[0], **how)
+    found = []
+    for way in ways:
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            found.append((*fit(Kind.pairs, pairs, y, None, ties=way, **how), heard))
+    model, report, heard = max(found, key=lambda one: one[1]["score"])
+    for warning in heard:  # of the way that is kept
+        warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+    return model, report
 
 
 def _cross_validate(recipe, model, scaler, X, y, extra, folds, progress):

@@ -1,10 +1,12 @@
-"""Files of examples: SVMlight / LETOR with qid, CSV, TSV and Parquet, from a path or from stdin."""
+"""Files of examples: SVMlight / LETOR with qid, CSV, TSV and Parquet, gzipped or not, from a path or from stdin."""
 
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import sys
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ from .show import note
 TARGETS = ("y", "label", "target", "grade", "relevance", "rating", "chosen", "choice")
 QUERIES = ("qid", "query", "query_id", "group")
 ROWS = ("id", "row", "doc", "docid")
+GZIP = b"\x1f\x8b"  # how a gzipped file begins
 DENSE_FROM = 0.1  # a matrix with a larger share of entries is quicker, and can be centred, as a dense one
 
 
@@ -62,25 +65,33 @@ def read_table(path, columns, *, n_features=None, needs_target=True):
     SVMlight files have their own target and qid; of a frame, `columns` says which column is which. With `n_features`
     or `columns.features` (of a model) the features are exactly those, in that order.
     """
-    content = open_bytes(path)
+    content = _some_bytes(path)
     if kind_of_file(path, content) == "svmlight":
         return _from_svmlight(path, content, n_features)
     return _from_frame(path, read_frame(path, content), columns, needs_target=needs_target)
 
 
 def open_bytes(path):
-    """Return a file's bytes, or those of stdin for "-"."""
-    if path == "-":
-        return io.BytesIO(sys.stdin.buffer.read())
+    """Return a file's bytes, or those of stdin for "-"; what is gzipped, unpacked."""
     try:
-        return io.BytesIO(Path(path).read_bytes())
+        content = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+        return io.BytesIO(gzip.decompress(content) if content.startswith(GZIP) else content)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise DataError(f"{path}: gzipped, but damaged or cut short; take another copy.") from error
     except OSError as error:
         raise DataError(f"{path}: {error.strerror or error}.") from error
 
 
+def _some_bytes(path):
+    content = open_bytes(path)
+    if not content.getvalue().strip():
+        raise DataError(f"{path}: the file is empty.")
+    return content
+
+
 def kind_of_file(path, content):
     """Return "svmlight", "csv", "tsv" or "parquet", from the suffix or else from the first line."""
-    suffix = Path(path).suffix.lower().lstrip(".")
+    suffix = Path(str(path).lower().removesuffix(".gz")).suffix.lstrip(".")
     if suffix in {"csv", "tsv", "parquet"}:
         return suffix
     head = content.getvalue()[:4096]
@@ -95,7 +106,7 @@ def kind_of_file(path, content):
 
 def read_frame(path, content=None):
     """Return a CSV, TSV or Parquet file as a pandas frame."""
-    content = open_bytes(path) if content is None else content
+    content = _some_bytes(path) if content is None else content
     kind = kind_of_file(path, content)
     pandas = _pandas()
     try:
@@ -134,7 +145,10 @@ def _from_svmlight(path, content, n_features):
     try:
         X, y, qid = load_svmlight_file(content, n_features=n_features, query_id=True)
     except ValueError as error:
-        raise DataError(f"{path}: not an SVMlight file, or it has more features than the model: {error}") from error
+        if "n_features was set to" in str(error):
+            found = str(error).split()[-2]
+            raise DataError(f"{path}: {found} features; the model was trained on {n_features}.") from error
+        raise DataError(f"{path}: not an SVMlight file: {error}") from error
     if X.shape[0] == 0:
         raise DataError(f"{path}: the file has no rows.")
     has_qid = b"qid:" in content.getvalue()[:65536]
@@ -211,17 +225,27 @@ def _find(path, frame, wanted, usual, *, is_needed, may_lack):
 
 def numbers(path, features, *, others="--qid or --id say what it is"):
     """Return the features as an array of numbers; say which column, and which line, is not one, and what helps."""
-    read = {name: _pandas().to_numeric(features[name], errors="coerce") for name in features.columns}
-    bad = [name for name, column in read.items() if not np.isfinite(column.to_numpy(dtype=float)).all()]
-    if bad:
-        column = features[bad[0]]
-        k = int(np.flatnonzero(~np.isfinite(read[bad[0]].to_numpy(dtype=float)))[0])
-        what = "is empty" if column.isna().iloc[k] else f"holds {_plain(column.iloc[k])!r}, not a number,"
-        many = f" ({len(bad)} columns are not numbers)" if len(bad) > 1 else ""
-        out = f"--drop {','.join(map(str, bad))} leaves {'them' if many else 'it'} out"
-        out += f", and {others}" if others else ""
-        raise DataError(f"{path}: column {bad[0]!r} {what} on line {k + 2}{many}. Mend it, or, when fitting, {out}.")
+    read = {name: _pandas().to_numeric(features[name], errors="coerce").to_numpy(dtype=float) for name in features}
+    empty = {name: features[name].isna().to_numpy() for name in features}
+    odd = {name: ~np.isfinite(column) & ~empty[name] for name, column in read.items()}
+    words = [name for name in odd if odd[name].any()]
+    holes = [name for name in empty if empty[name].any() and name not in words]
+    if words:
+        k = int(np.argmax(odd[words[0]]))
+        many = f" ({len(words)} columns are not numbers)" if len(words) > 1 else ""
+        what = f"holds {_plain(features[words[0]].iloc[k])!r}, not a number, on line {k + 2}{many}. Mend it"
+        raise DataError(f"{path}: column {words[0]!r} {what}, or, when fitting, {_left_out(words, others)}.")
+    if holes:
+        k, more = int(np.argmax(empty[holes[0]])), int(sum(empty[name].sum() for name in holes)) - 1
+        many = f", and {more} more empty cell{'s' * (more > 1)} in {', '.join(map(str, holes))}" if more else ""
+        what = f"is empty on line {k + 2}{many}. Fill in a number, leave out the row"
+        raise DataError(f"{path}: column {holes[0]!r} {what}, or, when fitting, {_left_out(holes)}.")
     return features.to_numpy(dtype=float)
+
+
+def _left_out(names, others=None):
+    out = f"--drop {','.join(map(str, names))} leaves {'it' if len(names) == 1 else 'them'} out"
+    return f"{out}, and {others}" if others else out
 
 
 def _plain(value):

@@ -36,3 +36,10 @@ def column_names(X, estimator):
     """Return the names of the two features, from the frame or from the estimator."""
     names = getattr(X, "columns", getattr(estimator, "feature_names_in_", None))
     return ["feature 1", "feature 2"] if names is None else [str(name) for name in list(names)[:2]]
+
+
+def like_frame(points, X, estimator):
+    """Return points as a frame of X's library, where X is one and the estimator knows its features by name."""
+    if not (hasattr(X, "columns") and hasattr(estimator, "feature_names_in_")):
+        return points
+    return type(X)({name: points[:, k] for k, name in enumerate(X.columns)})

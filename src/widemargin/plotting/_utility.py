@@ -6,7 +6,7 @@ import numpy as np
 
 from .._unwrap import unwrap, utilities
 from ..pairs import as_pairs
-from ._axes import CMAP, INK, QUIET, axes_for, column_names, two_columns
+from ._axes import CMAP, INK, QUIET, axes_for, column_names, like_frame, two_columns
 
 
 class UtilityDisplay:
@@ -94,7 +94,7 @@ class UtilityDisplay:
         display = cls(
             xs=xs,
             ys=ys,
-            utility=utilities(estimator, mesh).reshape(n_grid, n_grid),
+            utility=utilities(estimator, like_frame(mesh, shown, estimator)).reshape(n_grid, n_grid),
             pairs=pairs,
             outcomes=outcomes,
             thresholds=getattr(unwrap(estimator)[0], "thresholds_", None),
