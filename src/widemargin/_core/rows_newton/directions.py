@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import linalg, sparse
 from scipy.linalg import blas
 
@@ -174,7 +175,7 @@ def _by_curved_items(problem: Problem, view: View, curved: IntArray) -> tuple[Ve
     return space.vector(y).moved(-1.0, view.residual), db
 
 
-def _solved_many(corner: Callable[[], Array], ridge: Array, right: Array, rounding: float) -> Array:
+def _solved_many(corner: Callable[[], Array], ridge: NDArray, right: Array, rounding: float) -> Array:
     """Solve (K + ridge) y = right, K made anew for each try: where the ridge is small, rounding may spoil its sign."""
     more = 0.0
     for _ in range(MOST_RIDGES):
