@@ -113,7 +113,7 @@ REASONS = {  # (experiment, item): sentences
         "Where winners and ties are one to nine or nine to one, compare is behind, and alike between."
     ),
     ("venuto_curves", "Fig. 5, sushi, ties broken at random"): (
-        "All AUCs are close to chance, compare's the closest; so close, the margin of 0.02 asks for more than six draws."
+        "All AUCs are close to chance, compare's the closest; a margin of 0.02 asks for more than six draws there."
     ),
     ("yukim_table_2", "Table 2, accuracy"): (
         "For query 1 with an RBF kernel the SVM is ahead, as in the paper, at a level near chance. The other two "
