@@ -76,9 +76,9 @@ class Vectors:
     n_items: int
     machine: Machine
 
-    def solve(self, C: float, tol: float, max_iter: int) -> Solution:
-        """Fit one coefficient per item."""
-        return self.solution(self.machine.solve(C, tol, max_iter))
+    def solve(self, C: float, tol: float, max_iter: int, *, overlap: bool = False) -> Solution:
+        """Fit one coefficient per item; `overlap`: many pairs are known to stay violated."""
+        return self.solution(self.machine.solve(C, tol, max_iter, overlap=overlap))
 
     def solution(self, answer: Answer) -> Solution:
         """Return the solver's result for an answer."""
@@ -112,7 +112,7 @@ class Machine:
         cap = None if np.isinf(C) else C * self.kappa * self.graph.weight
         return Problem(self.graph, self.K, cap, self.arcs)
 
-    def solve(self, C: float, tol: float, max_iter: int) -> Answer:
+    def solve(self, C: float, tol: float, max_iter: int, *, overlap: bool = False) -> Answer:
         """See the cases that need no iteration, solve, and scale back."""
         graph, arcs, kappa = self.graph, self.arcs, self.kappa
         still = np.zeros(arcs.cost.size)
@@ -129,7 +129,7 @@ class Machine:
             return Answer(still, value, value, 1, Status.CONVERGED)
         # a problem that overflows ends as a gap that does not close: the bracket ignores what is not a number
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            outcome = iterations.solve(problem, tol, max_iter)
+            outcome = iterations.solve(problem, tol, max_iter, overlap=overlap)
         return self.answer(outcome.bracket, outcome.n_iter, _status(outcome, tol, max_iter))
 
     def answer(self, bracket: Bracket, n_iter: int, status: Status) -> Answer:

@@ -18,6 +18,8 @@ from .machine import Vectors, pose_vectors
 from .problem import Bracket
 from .vertex_walk import LostError, VertexWalk
 
+# a walk of so many pivots costs as much as an interior point, from 100 to 400 items
+FEW, PER_NODE = 200, 2
 TIGHT = 1e-6  # an answer that was not solved for has at most this gap, however loose tol is
 
 
@@ -54,7 +56,8 @@ class VectorPath:
         if self.last is not None:
             found = self.last.at(C, tol) or self._walked(C, tol)
         if found is None:
-            found = self.vectors.solve(C, tol, max_iter)
+            overlap = self.last is not None and 0.0 < 2.0 * self.last.cost < self.last.solution.objective
+            found = self.vectors.solve(C, tol, max_iter, overlap=overlap)
         self.last = Carried(C, float(np.abs(found.weights).sum()), found)
         return found
 
@@ -63,19 +66,24 @@ class VectorPath:
         machine = self.vectors.machine
         if self.is_lost or not (0.0 < machine.kappa * C < np.inf) or machine.graph.n_edges == 0:
             return None
-        problem = machine.problem(C)
-        bracket = Bracket(problem)
+        bracket = Bracket(machine.problem(C))
         try:
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-                if self.walk is None:
-                    self.walk = VertexWalk(problem)
-                self.walk.to(C * machine.kappa, limit=80 + machine.K.shape[1] // 20)
-                iterate = self.walk.iterate(problem)
-                bracket.offer_point(iterate.x)
-                bracket.offer_multipliers(iterate.pairs.y)
-                optimal_face.jump(bracket, iterate)
+                self._walk_to(C * machine.kappa, bracket)
         except (LostError, np.linalg.LinAlgError):
-            self.is_lost, self.walk = True, None
+            self.is_lost = True
+        if self.is_lost:
+            self.walk = None
         if not bracket.gap <= min(tol, TIGHT):
             return None
         return self.vectors.solution(machine.answer(bracket, 1, Status.CONVERGED))
+
+    def _walk_to(self, C: float, bracket: Bracket) -> None:
+        """Walk to the vertex for C and offer it; where pivots become too many this was the last time."""
+        if self.walk is None:
+            self.walk = VertexWalk(bracket.problem)
+        before, limit = self.walk.n_pivots, FEW + PER_NODE * bracket.problem.graph.n_nodes
+        self.walk.to(C, limit)
+        if not (self.walk.offer(bracket) and bracket.gap <= optimal_face.EXACT):
+            optimal_face.jump(bracket, self.walk.iterate(bracket))
+        self.is_lost = self.walk.n_pivots - before > 0.8 * limit

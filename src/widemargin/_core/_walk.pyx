@@ -1,0 +1,424 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Pivots of the 1-norm machine's walk along vertices, on a tableau. Their NumPy twin is `_walk_ref.py`.
+
+At a vertex k coefficients (`columns`, with `signs`) are not zero and k pairs (`rows`) are held at their goals. Kept
+are inverse = (B_T K_S)^-1 and the tableau B_T K expressed in it, tableau = inverse B_T K: every exchange of a row or a
+column changes both by one outer product. A tableau knows the direction of every way down, hence its length: the
+steepest per length is taken, which needs a third of the pivots that the steepest slope needs.
+
+Only pairs whose margin can meet its goal are looked at: those that were near it when all pairs were last looked at.
+"""
+
+from libc.math cimport INFINITY, fabs, sqrt
+from libc.stdint cimport int8_t, int64_t
+
+from scipy.linalg.cython_blas cimport daxpy, dgemv, dger
+
+import numpy as np
+
+cdef extern from *:  # arrays never overlap
+    ctypedef double* Out "double *restrict"
+    ctypedef const double* In "const double *restrict"
+
+cdef enum Step:
+    DOWN, DONE, LOST
+
+cdef double SLACK = 1e-9  # by which a multiplier or a gain may leave its bounds
+cdef double FLAT = 1e-11  # a margin that moves by less, relatively, does not move
+cdef double WIDE = 1.5, LONG = 20.0  # a list of near pairs is made for this reach, and left when this is too much
+
+
+cdef void _weigh(Py_ssize_t n, double w, In t, Out gain, Out length) noexcept nogil:
+    """Add w t to the gains and t^2 to the squared lengths."""
+    cdef Py_ssize_t j
+    for j in range(n):
+        gain[j] += w * t[j]
+        length[j] += t[j] * t[j]
+
+
+cdef Py_ssize_t _near(Py_ssize_t m, double width, const int64_t* head, const int64_t* reach, In goal, In s,
+                      int64_t* found) noexcept nogil:
+    """List the pairs within this distance of their goals; return their number."""
+    cdef Py_ssize_t v, k, e = 0, n = 0
+    cdef In other
+    for v in range(m):
+        other = &s[head[v]]
+        for k in range(reach[v]):
+            found[n] = e + k
+            n += fabs(goal[e + k] - (s[v] - other[k])) < width
+        e += reach[v]
+    return n
+
+
+cdef Py_ssize_t _met(Py_ssize_t n_near, double until, double flat, const int64_t* near, const int64_t* better,
+                     const int64_t* worse, const int8_t* sides, In goal, In u, In ds, int64_t* found) noexcept nogil:
+    """List the near pairs whose margins meet their goals within a step; return their number."""
+    cdef Py_ssize_t i, e, n = 0
+    cdef double rate, left
+    for i in range(n_near):
+        e = near[i]
+        rate = sides[e] * (ds[better[e]] - ds[worse[e]])
+        left = sides[e] * (goal[e] - (u[better[e]] - u[worse[e]]))
+        found[n] = e
+        n += (rate > flat) & (left < until * rate)  # no branch: half of all pairs move away from their goals
+    return n
+
+
+cdef class Walk:
+    """A vertex, the tableau that belongs to it, and room for a pivot; arrays are shared with the caller."""
+
+    cdef public Py_ssize_t k, n_pivots
+    cdef public double reach
+    cdef readonly object columns, rows, signs, coefficients, inverse, tableau, side, s, pull, gain_of_pull
+    cdef bint positive
+    cdef Py_ssize_t m, n, room, n_near, n_kinks
+    cdef double width, moved, rise
+    cdef const double[:, ::1] K  # (nodes, columns)
+    cdef const double[::1, :] KT
+    cdef const int64_t[::1] head, away, better, worse
+    cdef const double[::1] weight, goal
+    cdef int64_t[::1] col, row, slot, near, kink
+    cdef double[::1] sign, a, u, q, pulled, at, h, gain, length, y, w, d, ds, shift
+    cdef double[:, ::1] inv, tab
+    cdef int8_t[::1] sides
+
+    def __init__(self, K, head, reach, better, worse, weight, goal, bint positive):
+        self.m, self.n = K.shape
+        self.room = min(self.m, self.n) + 1
+        self.K, self.KT = np.ascontiguousarray(K), np.asfortranarray(K)
+        self.head, self.away, self.better, self.worse = head, reach, better, worse
+        self.weight, self.goal, self.positive = weight, goal, positive
+        n_pairs = better.size
+        self.columns, self.rows = np.zeros(self.room, dtype=np.int64), np.zeros(self.room, dtype=np.int64)
+        self.signs, self.coefficients = np.zeros(self.room), np.zeros(self.room)
+        self.inverse, self.tableau = np.zeros((self.room, self.room)), np.empty((self.room, self.n))
+        self.side = np.ones(n_pairs, dtype=np.int8)
+        self.s, self.pull, self.gain_of_pull = np.zeros(self.m), np.zeros(self.m), np.zeros(self.n)
+        self.col, self.row, self.sign, self.a = self.columns, self.rows, self.signs, self.coefficients
+        self.inv, self.tab, self.sides, self.u = self.inverse, self.tableau, self.side, self.s
+        self.pulled, self.q = self.pull, self.gain_of_pull
+        self.slot = np.full(self.n, -1, dtype=np.int64)
+        self.near, self.kink = np.empty(n_pairs, dtype=np.int64), np.empty(n_pairs + self.room, dtype=np.int64)
+        self.at = np.empty(n_pairs + self.room)
+        self.h, self.gain, self.length = np.empty(self.n), np.empty(self.n), np.empty(self.n)
+        self.y, self.w, self.d = np.empty(self.room), np.empty(self.room), np.empty(self.room)
+        self.ds, self.shift = np.empty(self.m), np.zeros(self.m)
+        self.reach, self.width, self.moved = 0.1, -1.0, 0.0
+
+    def walk(self, double C, Py_ssize_t limit):
+        """Take at most `limit` pivots; return True at the optimal vertex, None where digits are lost, else False."""
+        cdef Step step = DOWN
+        cdef Py_ssize_t i
+        with nogil:
+            for i in range(limit + 1):
+                step = self._pivot(C, i < limit)
+                if step != DOWN:
+                    break
+        return True if step == DONE else None if step == LOST else False
+
+    def prices(self, double C):
+        """Return the multipliers of the held pairs and the gain K'B'y of every vector."""
+        self._price(C)
+        return np.array(self.y[: self.k]), np.array(self.gain)
+
+    def refreshed(self):
+        """Forget what was learnt about the pairs, after the caller has computed a vertex anew."""
+        self.width = -1.0
+
+    cdef Step _pivot(self, double C, bint allowed) noexcept nogil:
+        """Go down the steepest edge to its lowest point and exchange there."""
+        cdef Py_ssize_t edge, last
+        cdef double slope = 0.0, toward = 1.0
+        self._price(C)
+        edge = self._way_down(C, &slope, &toward)  # a column j, or -1 - the held pair that is let go
+        if slope <= 0.0:
+            return DONE
+        if not allowed:
+            return DOWN
+        self._aim(edge, toward)
+        last = self._lowest(edge, slope, C)  # a pair, or -1 - the coefficient that is met at zero
+        if last == self.kink.shape[0]:
+            return LOST
+        self.n_pivots += 1
+        if edge < 0:  # let go upwards: nothing to pay; downwards: at its cap
+            self._set_side(self.row[-1 - edge], -1 if toward > 0.0 else 1)
+        if last >= 0:
+            self._set_side(last, 0)
+        self._pull()
+        return self._exchange(edge, last, toward)
+
+    cdef void _price(self, double C) noexcept nogil:
+        """Set y, the gains, and the squared length of the way that each column opens."""
+        cdef Py_ssize_t i, j
+        cdef int k = self.k, room = self.room, one = 1
+        cdef double zero = 0.0, unit = 1.0, wi
+        for j in range(self.n):
+            self.gain[j] = C * self.q[j]
+            self.length[j] = 1.0
+        for i in range(k):
+            self.w[i] = wi = self.sign[i] - C * self.q[self.col[i]]
+            _weigh(self.n, wi, &self.tab[i, 0], &self.gain[0], &self.length[0])
+        if k:
+            dgemv(b"N", &k, &k, &unit, &self.inv[0, 0], &room, &self.w[0], &one, &zero, &self.y[0], &one)
+
+    cdef Py_ssize_t _way_down(self, double C, double* slope, double* toward) noexcept nogil:
+        """Return the edge that is steepest per length, with its slope and its sign."""
+        cdef Py_ssize_t i, j, best = 0
+        cdef double steepest = 0.0, over, size, cap, length
+        for j in range(self.n):
+            over = (self.gain[j] if self.positive else fabs(self.gain[j])) - 1.0
+            if over > SLACK and self.slot[j] < 0 and over * over > steepest * self.length[j]:
+                steepest = over * over / self.length[j]
+                best, slope[0], toward[0] = j, over, 1.0 if self.gain[j] > 0.0 else -1.0
+        for j in range(self.n):
+            self.length[j] = 0.0
+        for i in range(self.k):  # lengths of the held pairs' directions: columns of the inverse
+            _weigh(self.k, 0.0, &self.inv[i, 0], &self.h[0], &self.length[0])
+        for i in range(self.k):
+            cap, length = C * self.weight[self.row[i]], self.length[i]
+            over = -self.y[i] if self.y[i] < 0.0 else self.y[i] - cap
+            if over > SLACK * cap and over * over > steepest * length:
+                steepest = over * over / length
+                best, slope[0], toward[0] = -1 - i, over, 1.0 if self.y[i] < 0.0 else -1.0
+        return best
+
+    cdef void _aim(self, Py_ssize_t edge, double toward) noexcept nogil:
+        """Set the direction of the coefficients and of the utilities along an edge."""
+        cdef Py_ssize_t i, v
+        cdef int m = self.m, one = 1
+        for v in range(self.m):
+            self.ds[v] = toward * self.KT[v, edge] if edge >= 0 else 0.0
+        for i in range(self.k):
+            self.d[i] = toward * (-self.tab[i, edge] if edge >= 0 else self.inv[i, -1 - edge])
+            daxpy(&m, &self.d[i], <double*>&self.KT[0, self.col[i]], &one, &self.ds[0], &one)
+
+    cdef Py_ssize_t _lowest(self, Py_ssize_t edge, double slope, double C) noexcept nogil:
+        """Go to the lowest point, changing sides and signs on the way; return what is met there."""
+        cdef Py_ssize_t i, v, met, n_passed = 0
+        cdef double largest = 0.0, low = INFINITY, high = -INFINITY, unit, limit, step, rate, risen = 0.0
+        for i in range(self.k):
+            largest = max(largest, fabs(self.d[i]))
+        for v in range(self.m):
+            low, high = min(low, self.ds[v]), max(high, self.ds[v])
+        unit = max(fabs(low), fabs(high))
+        limit = 2.0 * self.reach
+        while True:
+            self._look(limit / unit, high - low, FLAT * unit, C)
+            self._zeros(limit / unit, 1e-12 * max(1.0, largest))
+            if self.rise >= slope:
+                break
+            if not limit < 1e12:
+                return self.kink.shape[0]  # the objective cannot fall for ever: these are no digits
+            limit *= 4.0
+        self._heapify()
+        while True:
+            met, step = self.kink[0], self.at[0]
+            risen += self._rate(met, C)
+            if risen >= slope or self.n_kinks == 1:
+                break
+            self._pass(met)
+            self._pop()
+        self.reach = max(step * unit, 0.3 * self.reach, 1e-9)
+        self.moved += step * (high - low)
+        for v in range(self.m):
+            self.u[v] += step * self.ds[v]
+        for i in range(self.k):
+            self.a[i] += step * self.d[i]
+        self.w[0] = step
+        return met
+
+    cdef void _look(self, double until, double span, double flat, double C) noexcept nogil:
+        """Find the pairs whose margin meets its goal within a step; sum up by how much they raise the slope."""
+        cdef Py_ssize_t e, i
+        cdef double rate, left
+        if not self.moved + until * span < self.width < LONG * until * span:
+            self._gather(WIDE * until * span)
+        self.n_kinks = _met(self.n_near, until, flat, &self.near[0], &self.better[0], &self.worse[0], &self.sides[0],
+                            &self.goal[0], &self.u[0], &self.ds[0], &self.kink[0])
+        self.rise = 0.0
+        for i in range(self.n_kinks):
+            e = self.kink[i]
+            rate = self.sides[e] * (self.ds[self.better[e]] - self.ds[self.worse[e]])
+            left = self.sides[e] * (self.goal[e] - (self.u[self.better[e]] - self.u[self.worse[e]]))
+            self.at[i] = left / rate if left > 0.0 else 0.0
+            self.rise += C * self.weight[e] * rate
+
+    cdef void _gather(self, double width) noexcept nogil:
+        """List the pairs within this distance of their goals."""
+        self.width, self.moved = width, 0.0
+        self.n_near = _near(self.m, width, &self.head[0], &self.away[0], &self.goal[0], &self.u[0], &self.near[0])
+
+    cdef void _zeros(self, double until, double flat) noexcept nogil:
+        """Find the coefficients that reach zero, as -1 - i."""
+        cdef Py_ssize_t i
+        for i in range(self.k):
+            if self.sign[i] * self.d[i] < -flat and fabs(self.a[i]) < until * fabs(self.d[i]):
+                self.kink[self.n_kinks] = -1 - i
+                self.at[self.n_kinks] = fabs(self.a[i] / self.d[i])
+                self.rise += INFINITY if self.positive else 2.0 * fabs(self.d[i])
+                self.n_kinks += 1
+
+    cdef double _rate(self, Py_ssize_t met, double C) noexcept nogil:
+        """Return by how much the slope rises at a kink."""
+        if met < 0:
+            return INFINITY if self.positive else 2.0 * fabs(self.d[-1 - met])
+        return C * self.weight[met] * fabs(self.ds[self.better[met]] - self.ds[self.worse[met]])
+
+    cdef void _pass(self, Py_ssize_t met) noexcept nogil:
+        """Change the side of a pair or the sign of a coefficient."""
+        if met < 0:
+            self.sign[-1 - met] *= -1.0
+        else:
+            self._set_side(met, -self.sides[met])
+
+    cdef void _set_side(self, Py_ssize_t e, int side) noexcept nogil:
+        cdef double change = ((side == 1) - (self.sides[e] == 1)) * self.weight[e]
+        self.shift[self.better[e]] += change
+        self.shift[self.worse[e]] -= change
+        self.sides[e] = side
+
+    cdef void _pull(self) noexcept nogil:
+        """Let the pull of the violated pairs and its gain follow the changes of sides."""
+        cdef Py_ssize_t v
+        cdef int n = self.n, one = 1
+        for v in range(self.m):
+            if self.shift[v] != 0.0:
+                self.pulled[v] += self.shift[v]
+                daxpy(&n, &self.shift[v], <double*>&self.K[v, 0], &one, &self.q[0], &one)
+                self.shift[v] = 0.0
+
+    cdef void _heapify(self) noexcept nogil:
+        cdef Py_ssize_t i
+        for i in range(self.n_kinks // 2 - 1, -1, -1):
+            self._sink(i)
+
+    cdef void _pop(self) noexcept nogil:
+        self.n_kinks -= 1
+        self.kink[0], self.at[0] = self.kink[self.n_kinks], self.at[self.n_kinks]
+        self._sink(0)
+
+    cdef void _sink(self, Py_ssize_t i) noexcept nogil:
+        """Restore the order of the heap of kinks, the nearest on top, below i."""
+        cdef Py_ssize_t child = 2 * i + 1, what = self.kink[i]
+        cdef double when = self.at[i]
+        while child < self.n_kinks:
+            if child + 1 < self.n_kinks and self.at[child + 1] < self.at[child]:
+                child += 1
+            if not self.at[child] < when:
+                break
+            self.kink[i], self.at[i] = self.kink[child], self.at[child]
+            i, child = child, 2 * child + 1
+        self.kink[i], self.at[i] = what, when
+
+    cdef Step _exchange(self, Py_ssize_t edge, Py_ssize_t last, double toward) noexcept nogil:
+        """Let a column or a free pair in, and what was met at zero or at its goal out or in."""
+        cdef double step = self.w[0], pivot
+        if edge < 0 and last < 0:
+            pivot = self._release(-1 - edge, -1 - last)
+        elif edge < 0:
+            pivot = self._hold(last, -1 - edge)
+        elif last < 0:
+            pivot = self._replace(-1 - last, edge, toward, toward * step)
+        else:
+            pivot = self._grow(last, edge, toward, toward * step)
+        return DOWN if fabs(pivot) > 1e-13 and fabs(pivot) < INFINITY else LOST
+
+    cdef void _add_outer(self, double scale, double[::1] x, double[::1] along, double[::1] beside) noexcept nogil:
+        """Add scale x along' to the tableau and scale x beside' to the inverse."""
+        cdef int k = self.k, n = self.n, room = self.room, one = 1
+        dger(&n, &k, &scale, &along[0], &one, &x[0], &one, &self.tab[0, 0], &n)
+        dger(&k, &k, &scale, &beside[0], &one, &x[0], &one, &self.inv[0, 0], &room)
+
+    cdef void _expand(self, Py_ssize_t e) noexcept nogil:
+        """Set h to a pair's row of B K, less what the held pairs make of it, and y to their shares."""
+        cdef Py_ssize_t i, j
+        cdef int k = self.k, n = self.n, room = self.room, one = 1
+        cdef double unit = 1.0, minus = -1.0, zero = 0.0
+        for j in range(self.n):
+            self.h[j] = self.K[self.better[e], j] - self.K[self.worse[e], j]
+        if k:
+            for i in range(k):
+                self.w[i] = self.h[self.col[i]]
+            dgemv(b"N", &n, &k, &minus, &self.tab[0, 0], &n, &self.w[0], &one, &unit, &self.h[0], &one)
+            dgemv(b"N", &k, &k, &unit, &self.inv[0, 0], &room, &self.w[0], &one, &zero, &self.y[0], &one)
+
+    cdef double _hold(self, Py_ssize_t e, Py_ssize_t r) noexcept nogil:
+        """Hold pair e in the place of row r."""
+        cdef Py_ssize_t i, j
+        cdef double pivot
+        self._expand(e)
+        pivot = self.y[r]
+        for i in range(self.k):
+            self.d[i] = self.inv[i, r]
+            self.y[i] = -self.y[i]
+        self.y[r] += 1.0
+        self._add_outer(1.0 / pivot, self.d, self.h, self.y)
+        self.row[r] = e
+        return pivot
+
+    cdef double _replace(self, Py_ssize_t i, Py_ssize_t j, double sign, double value) noexcept nogil:
+        """Let column j take the place of coefficient i."""
+        cdef double pivot = self.tab[i, j]
+        self._eliminate(i, j)
+        self.slot[self.col[i]], self.slot[j] = -1, i
+        self.col[i], self.sign[i], self.a[i] = j, sign, value
+        return pivot
+
+    cdef void _eliminate(self, Py_ssize_t i, Py_ssize_t j) noexcept nogil:
+        """Make column j of the tableau the unit vector i."""
+        cdef Py_ssize_t l
+        cdef double pivot = self.tab[i, j]
+        for l in range(self.n):
+            self.h[l] = self.tab[i, l]
+        for l in range(self.k):
+            self.y[l] = self.inv[i, l]
+            self.w[l] = self.tab[l, j]
+        self.w[i] -= 1.0
+        self._add_outer(-1.0 / pivot, self.w, self.h, self.y)
+
+    cdef double _grow(self, Py_ssize_t e, Py_ssize_t j, double sign, double value) noexcept nogil:
+        """Take column j and hold pair e."""
+        cdef Py_ssize_t l, k = self.k
+        cdef double pivot
+        self._expand(e)
+        pivot = self.h[j]
+        for l in range(k):
+            self.d[l] = self.tab[l, j]
+            self.y[l] = -self.y[l]
+        self.y[k] = 1.0  # the new row's own share
+        for l in range(k):
+            self.inv[l, k] = 0.0
+        self.k = k + 1
+        self.d[k] = 0.0
+        for l in range(self.n):
+            self.tab[k, l] = self.h[l] / pivot
+        for l in range(self.k):
+            self.inv[k, l] = self.y[l] / pivot
+        self._add_outer(-1.0 / pivot, self.d, self.h, self.y)
+        self.row[k], self.col[k], self.sign[k], self.a[k], self.slot[j] = e, j, sign, value, k
+        return pivot
+
+    cdef double _release(self, Py_ssize_t r, Py_ssize_t i) noexcept nogil:
+        """Let go of row r and of coefficient i; the last ones take their places."""
+        cdef Py_ssize_t l, last = self.k - 1
+        cdef double pivot = self.inv[i, r]
+        for l in range(self.n):
+            self.h[l] = self.tab[i, l]
+        for l in range(self.k):
+            self.y[l] = self.inv[i, l]
+            self.d[l] = self.inv[l, r]
+        self._add_outer(-1.0 / pivot, self.d, self.h, self.y)
+        self.slot[self.col[i]] = -1
+        if i != last:
+            self.col[i], self.sign[i], self.a[i] = self.col[last], self.sign[last], self.a[last]
+            self.slot[self.col[i]] = i
+            for l in range(self.n):
+                self.tab[i, l] = self.tab[last, l]
+            for l in range(self.k):
+                self.inv[i, l] = self.inv[last, l]
+        if r != last:
+            self.row[r] = self.row[last]
+            for l in range(self.k):
+                self.inv[l, r] = self.inv[l, last]
+        self.k = last
+        return pivot
