@@ -156,7 +156,8 @@ class RankingVectorMachine(Ranker):
         C, K, levels = self._scaled_C(task.comparisons.total_weight), task.map_, task.comparisons
         if self.vectors == "points":
             if "path" not in task.rest:
-                task.rest["path"] = _core.one_norm.VectorPath(K, levels, positive=bool(self.positive))
+                how = {"positive": bool(self.positive), "is_path": task.is_path}
+                task.rest["path"] = _core.one_norm.VectorPath(K, levels, **how)
             return task.rest["path"].solve(C, self.tol, self.max_iter)
         last, pairs, alpha = task.rest.get("last", (None, None, None))
         solution = None if last is None else last.at(C, self.tol)

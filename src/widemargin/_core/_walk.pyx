@@ -6,7 +6,8 @@ are inverse = (B_T K_S)^-1 and the tableau B_T K expressed in it, tableau = inve
 column changes both by one outer product. A tableau knows the direction of every way down, hence its length: the
 steepest per length is taken, which needs a third of the pivots that the steepest slope needs.
 
-Only pairs whose margin can meet its goal are looked at: those that were near it when all pairs were last looked at.
+Only pairs whose margin can meet its goal are looked at: nodes are kept sorted by their utilities, and a pair that is
+held or met has its nodes about 1 apart.
 """
 
 from libc.math cimport INFINITY, fabs, sqrt
@@ -25,7 +26,7 @@ cdef enum Step:
 
 cdef double SLACK = 1e-9  # by which a multiplier or a gain may leave its bounds
 cdef double FLAT = 1e-11  # a margin that moves by less, relatively, does not move
-cdef double WIDE = 1.5, LONG = 20.0  # a list of near pairs is made for this reach, and left when this is too much
+cdef double SPREAD = 1e-5  # by which goals may differ from 1
 
 
 cdef void _weigh(Py_ssize_t n, double w, In t, Out gain, Out length) noexcept nogil:
@@ -36,31 +37,41 @@ cdef void _weigh(Py_ssize_t n, double w, In t, Out gain, Out length) noexcept no
         length[j] += t[j] * t[j]
 
 
-cdef Py_ssize_t _near(Py_ssize_t m, double width, const int64_t* head, const int64_t* reach, In goal, In s,
-                      int64_t* found) noexcept nogil:
-    """List the pairs within this distance of their goals; return their number."""
-    cdef Py_ssize_t v, k, e = 0, n = 0
-    cdef In other
-    for v in range(m):
-        other = &s[head[v]]
-        for k in range(reach[v]):
-            found[n] = e + k
-            n += fabs(goal[e + k] - (s[v] - other[k])) < width
-        e += reach[v]
-    return n
+cdef void _sort(Py_ssize_t n, int64_t* order, In s) noexcept nogil:
+    """Sort nodes by their utilities, by insertion: from pivot to pivot few change places."""
+    cdef Py_ssize_t i, k
+    cdef int64_t v
+    for i in range(1, n):
+        v, k = order[i], i
+        while k > 0 and s[order[k - 1]] > s[v]:
+            order[k] = order[k - 1]
+            k -= 1
+        order[k] = v
 
 
-cdef Py_ssize_t _met(Py_ssize_t n_near, double until, double flat, const int64_t* near, const int64_t* better,
-                     const int64_t* worse, const int8_t* sides, In goal, In u, In ds, int64_t* found) noexcept nogil:
-    """List the near pairs whose margins meet their goals within a step; return their number."""
-    cdef Py_ssize_t i, e, n = 0
+cdef Py_ssize_t _met(Py_ssize_t n_nodes, double until, double flat, double width, const int64_t* order,
+                     const int64_t* head, const int64_t* reach, const int64_t* first, const int8_t* sides, In goal,
+                     In s, In ds, int64_t* found) noexcept nogil:
+    """List the pairs of sorted nodes whose margins meet their goals within a step; return their number.
+
+    Margins change by at most `width`, and goals are about 1: only nodes that far behind need be looked at.
+    """
+    cdef Py_ssize_t i, p, v, k, e, lo = 0, hi = 0, n = 0
     cdef double rate, left
-    for i in range(n_near):
-        e = near[i]
-        rate = sides[e] * (ds[better[e]] - ds[worse[e]])
-        left = sides[e] * (goal[e] - (u[better[e]] - u[worse[e]]))
-        found[n] = e
-        n += (rate > flat) & (left < until * rate)  # no branch: half of all pairs move away from their goals
+    for i in range(n_nodes):
+        v = order[i]
+        while lo < n_nodes and s[order[lo]] <= s[v] - 1.0 - width:
+            lo += 1
+        while hi < n_nodes and s[order[hi]] < s[v] - 1.0 + width:
+            hi += 1
+        for p in range(lo, hi):
+            k = order[p] - head[v]
+            if k >= 0 and k < reach[v]:
+                e = first[v] + k
+                rate = sides[e] * (ds[v] - ds[order[p]])
+                left = sides[e] * (goal[e] - (s[v] - s[order[p]]))
+                found[n] = e
+                n += (rate > flat) & (left < until * rate)  # no branch: half of all pairs move away from their goals
     return n
 
 
@@ -71,22 +82,23 @@ cdef class Walk:
     cdef public double reach
     cdef readonly object columns, rows, signs, coefficients, inverse, tableau, side, s, pull, gain_of_pull
     cdef bint positive
-    cdef Py_ssize_t m, n, room, n_near, n_kinks
-    cdef double width, moved, rise
+    cdef Py_ssize_t m, n, room, n_kinks
+    cdef double rise
     cdef const double[:, ::1] K  # (nodes, columns)
     cdef const double[::1, :] KT
-    cdef const int64_t[::1] head, away, better, worse
+    cdef const int64_t[::1] head, away, first, better, worse, block
     cdef const double[::1] weight, goal
-    cdef int64_t[::1] col, row, slot, near, kink
+    cdef int64_t[::1] col, row, slot, order, kink
     cdef double[::1] sign, a, u, q, pulled, at, h, gain, length, y, w, d, ds, shift
     cdef double[:, ::1] inv, tab
     cdef int8_t[::1] sides
 
-    def __init__(self, K, head, reach, better, worse, weight, goal, bint positive):
+    def __init__(self, K, blocks, head, reach, better, worse, weight, goal, bint positive):
         self.m, self.n = K.shape
         self.room = min(self.m, self.n) + 1
         self.K, self.KT = np.ascontiguousarray(K), np.asfortranarray(K)
-        self.head, self.away, self.better, self.worse = head, reach, better, worse
+        self.head, self.away, self.first, self.block = head, reach, np.cumsum(reach) - reach, blocks
+        self.better, self.worse = better, worse
         self.weight, self.goal, self.positive = weight, goal, positive
         n_pairs = better.size
         self.columns, self.rows = np.zeros(self.room, dtype=np.int64), np.zeros(self.room, dtype=np.int64)
@@ -98,12 +110,12 @@ cdef class Walk:
         self.inv, self.tab, self.sides, self.u = self.inverse, self.tableau, self.side, self.s
         self.pulled, self.q = self.pull, self.gain_of_pull
         self.slot = np.full(self.n, -1, dtype=np.int64)
-        self.near, self.kink = np.empty(n_pairs, dtype=np.int64), np.empty(n_pairs + self.room, dtype=np.int64)
+        self.order, self.kink = np.arange(self.m), np.empty(n_pairs + self.room, dtype=np.int64)
         self.at = np.empty(n_pairs + self.room)
         self.h, self.gain, self.length = np.empty(self.n), np.empty(self.n), np.empty(self.n)
         self.y, self.w, self.d = np.empty(self.room), np.empty(self.room), np.empty(self.room)
         self.ds, self.shift = np.empty(self.m), np.zeros(self.m)
-        self.reach, self.width, self.moved = 0.1, -1.0, 0.0
+        self.reach = 0.1
 
     def walk(self, double C, Py_ssize_t limit):
         """Take at most `limit` pivots; return True at the optimal vertex, None where digits are lost, else False."""
@@ -120,10 +132,6 @@ cdef class Walk:
         """Return the multipliers of the held pairs and the gain K'B'y of every vector."""
         self._price(C)
         return np.array(self.y[: self.k]), np.array(self.gain)
-
-    def refreshed(self):
-        """Forget what was learnt about the pairs, after the caller has computed a vertex anew."""
-        self.width = -1.0
 
     cdef Step _pivot(self, double C, bint allowed) noexcept nogil:
         """Go down the steepest edge to its lowest point and exchange there."""
@@ -201,7 +209,9 @@ cdef class Walk:
         for v in range(self.m):
             low, high = min(low, self.ds[v]), max(high, self.ds[v])
         unit = max(fabs(low), fabs(high))
-        limit = 2.0 * self.reach
+        for i in range(self.block.shape[0] - 1):
+            _sort(self.block[i + 1] - self.block[i], &self.order[self.block[i]], &self.u[0])
+        limit = self.reach
         while True:
             self._look(limit / unit, high - low, FLAT * unit, C)
             self._zeros(limit / unit, 1e-12 * max(1.0, largest))
@@ -218,8 +228,7 @@ cdef class Walk:
                 break
             self._pass(met)
             self._pop()
-        self.reach = max(step * unit, 0.3 * self.reach, 1e-9)
-        self.moved += step * (high - low)
+        self.reach = max(step * unit, 0.5 * self.reach, 1e-9)
         for v in range(self.m):
             self.u[v] += step * self.ds[v]
         for i in range(self.k):
@@ -229,12 +238,14 @@ cdef class Walk:
 
     cdef void _look(self, double until, double span, double flat, double C) noexcept nogil:
         """Find the pairs whose margin meets its goal within a step; sum up by how much they raise the slope."""
-        cdef Py_ssize_t e, i
+        cdef Py_ssize_t e, i, q, lo
         cdef double rate, left
-        if not self.moved + until * span < self.width < LONG * until * span:
-            self._gather(WIDE * until * span)
-        self.n_kinks = _met(self.n_near, until, flat, &self.near[0], &self.better[0], &self.worse[0], &self.sides[0],
-                            &self.goal[0], &self.u[0], &self.ds[0], &self.kink[0])
+        self.n_kinks = 0
+        for q in range(self.block.shape[0] - 1):
+            lo = self.block[q]
+            self.n_kinks += _met(self.block[q + 1] - lo, until, flat, until * span + SPREAD, &self.order[lo],
+                                 &self.head[0], &self.away[0], &self.first[0], &self.sides[0], &self.goal[0],
+                                 &self.u[0], &self.ds[0], &self.kink[self.n_kinks])
         self.rise = 0.0
         for i in range(self.n_kinks):
             e = self.kink[i]
@@ -242,11 +253,6 @@ cdef class Walk:
             left = self.sides[e] * (self.goal[e] - (self.u[self.better[e]] - self.u[self.worse[e]]))
             self.at[i] = left / rate if left > 0.0 else 0.0
             self.rise += C * self.weight[e] * rate
-
-    cdef void _gather(self, double width) noexcept nogil:
-        """List the pairs within this distance of their goals."""
-        self.width, self.moved = width, 0.0
-        self.n_near = _near(self.m, width, &self.head[0], &self.away[0], &self.goal[0], &self.u[0], &self.near[0])
 
     cdef void _zeros(self, double until, double flat) noexcept nogil:
         """Find the coefficients that reach zero, as -1 - i."""

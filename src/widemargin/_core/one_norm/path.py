@@ -19,7 +19,7 @@ from .problem import Bracket
 from .vertex_walk import LostError, VertexWalk
 
 # a walk of so many pivots costs as much as an interior point, from 100 to 400 items
-FEW, PER_NODE = 200, 2
+FEW, PER_NODE = 500, 2.5
 TIGHT = 1e-6  # an answer that was not solved for has at most this gap, however loose tol is
 
 
@@ -44,17 +44,18 @@ class Carried:
 class VectorPath:
     """One coefficient per item, for one C after the other."""
 
-    def __init__(self, K: Array, levels: Levels, *, positive: bool) -> None:
+    def __init__(self, K: Array, levels: Levels, *, positive: bool, is_path: bool = True) -> None:
         self.vectors: Vectors = pose_vectors(K, levels, positive=positive)
+        self.is_path = is_path  # whether more than one C will be asked for
         self.last: Carried | None = None
         self.walk: VertexWalk | None = None
         self.is_lost = False
 
     def solve(self, C: float, tol: float, max_iter: int) -> Solution:
-        """Return the solution for C; the first one is that of `ranking_vectors`."""
-        found = None
-        if self.last is not None:
-            found = self.last.at(C, tol) or self._walked(C, tol)
+        """Return the solution for C; a lone one is that of `ranking_vectors`."""
+        found = None if self.last is None else self.last.at(C, tol)
+        if found is None and self.is_path:
+            found = self._walked(C, tol)
         if found is None:
             overlap = self.last is not None and 0.0 < 2.0 * self.last.cost < self.last.solution.objective
             found = self.vectors.solve(C, tol, max_iter, overlap=overlap)
@@ -82,7 +83,7 @@ class VectorPath:
         """Walk to the vertex for C and offer it; where pivots become too many this was the last time."""
         if self.walk is None:
             self.walk = VertexWalk(bracket.problem)
-        before, limit = self.walk.n_pivots, FEW + PER_NODE * bracket.problem.graph.n_nodes
+        before, limit = self.walk.n_pivots, FEW + int(PER_NODE * bracket.problem.graph.n_nodes)
         self.walk.to(C, limit)
         if not (self.walk.offer(bracket) and bracket.gap <= optimal_face.EXACT):
             optimal_face.jump(bracket, self.walk.iterate(bracket))

@@ -37,7 +37,8 @@ class VertexWalk:
         self.K, self.graph, self.positive = problem.K, graph, problem.routing.positive
         self.better, self.worse = graph.better, graph.worse
         self.goal = 1.0 + SPREAD * np.random.default_rng(0).random(graph.n_edges)
-        pairs = graph.head, graph.reach, self.better, self.worse, graph.weight, self.goal
+        blocks = np.append(0, graph.grounds + 1)
+        pairs = blocks, graph.head, graph.reach, self.better, self.worse, graph.weight, self.goal
         self.at = _walk.Walk(self.K, *pairs, self.positive)
         self.at.pull[:] = graph.imbalance(graph.weight)
         self.at.gain_of_pull[:] = self.K.T @ self.at.pull
@@ -72,7 +73,6 @@ class VertexWalk:
         at.tableau[:k] = at.inverse[:k, :k] @ held
         at.coefficients[:k] = at.inverse[:k, :k] @ self.goal[rows]
         at.s[:] = self.K[:, columns] @ at.coefficients[:k]
-        at.refreshed()
         if not np.isfinite(at.s).all():
             raise LostError
 
