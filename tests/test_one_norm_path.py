@@ -126,7 +126,7 @@ def test_when_no_margin_is_missed_a_larger_C_costs_nothing(vectors, monkeypatch)
         return solve(self, C, *how, **more)
 
     monkeypatch.setattr(machine.Machine, "solve", noted)
-    monkeypatch.setattr(VectorPath, "_walked", lambda *_: None)
+    monkeypatch.setattr(path.MachinePath, "_walked", lambda *_: None)
     Cs = [1e3, 1e6, 1e7, 1e8]
     along = c_path(estimator, X, y, Cs)
     assert solved == Cs[: len(solved)]

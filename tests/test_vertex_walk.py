@@ -6,8 +6,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import linprog
 
 from widemargin._core import _walk_ref as ref
+from widemargin._core import pairs_machine
 from widemargin._core.comparisons import from_levels
-from widemargin._core.one_norm import VectorPath, machine
+from widemargin._core.one_norm import VectorPath, chains, machine, pair_graph
 from widemargin._core.one_norm import path as path_module
 from widemargin._core.one_norm.problem import Bracket
 from widemargin._core.one_norm.vertex_walk import REFRESH, LostError, VertexWalk
@@ -31,18 +32,20 @@ def data(kind, n=24):
     return K, from_levels(y.astype(np.int64), group.astype(np.int64), weight)
 
 
-def by_highs(K, levels, C, *, positive):
+def by_highs(K, levels, C, *, positive, over_pairs=False):
     """Return the least sum |a| + C sum of weighted slacks, by a general solver."""
     u, v = levels.pairs()
     B, cap = K[u] - K[v], C * levels.weight[u] * levels.weight[v]
+    B = B[:, u] - B[:, v] if over_pairs else B
     A = -np.hstack([B, -B, np.eye(u.size)] if not positive else [B, np.eye(u.size)])
     cost = np.concatenate([np.ones(A.shape[1] - u.size), cap])
     return linprog(cost, A_ub=A, b_ub=-np.ones(u.size), bounds=(0, None), method="highs").fun
 
 
-def posed(kind, *, positive, n=24):
+def posed(kind, *, positive, n=24, over_pairs=False):
     K, levels = data(kind, n)
-    machine_ = machine.pose_vectors(K, levels, positive=positive).machine
+    over = pairs_machine.PairPath(K, levels, positive=positive) if over_pairs else None
+    machine_ = over.answers.machine if over else machine.pose_vectors(K, levels, positive=positive).machine
     return machine_, VertexWalk(machine_.problem(1.0))
 
 
@@ -74,11 +77,12 @@ def test_a_pivot_is_that_of_its_twin(kind, positive):
     assert n == walk.n_pivots > 5
 
 
+@pytest.mark.parametrize("over_pairs", [True, False])
 @pytest.mark.parametrize("positive", [True, False])
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_pivots_update_is_what_the_sets_give(kind, positive):
+def test_what_pivots_update_is_what_the_sets_give(kind, positive, over_pairs):
     """After a whole walk the inverse, the tableau, the utilities and the pull are those computed anew."""
-    machine_, walk = posed(kind, positive=positive)
+    machine_, walk = posed(kind, positive=positive, over_pairs=over_pairs)
     for C in (0.2, 2.0, 0.4):
         assert walk.at.walk(C * machine_.kappa, 1000)
         at, k = walk.at, walk.at.k
@@ -106,6 +110,53 @@ def test_a_path_has_the_objectives_of_highs(kind, positive):
         assert found.gap <= 1e-8
         assert found.objective == pytest.approx(want, rel=1e-8)
         assert found.dual <= want * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("positive", [True, False])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_path_over_pairs_has_the_objectives_of_highs(kind, positive):
+    """At every C; the coefficients are those of the pairs, and their flow that of the items."""
+    K, levels = data(kind, 14)
+    along = pairs_machine.PairPath(K, levels, positive=positive)
+    for C in np.geomspace(1e-2, 1e2, 6).tolist():
+        found, pairs, alpha = along.solve(C, 1e-8, 300)
+        want = by_highs(K, levels, C, positive=positive, over_pairs=True)
+        assert found.status is Status.CONVERGED
+        assert found.gap <= 1e-8
+        assert found.objective == pytest.approx(want, rel=1e-8)
+        assert found.dual <= want * (1 + 1e-9)
+        assert np.all(levels.level[pairs[:, 0]] > levels.level[pairs[:, 1]])
+        assert not positive or alpha.min(initial=0.0) >= 0.0
+        b = np.bincount(pairs[:, 0], alpha, len(K)) - np.bincount(pairs[:, 1], alpha, len(K))
+        assert_allclose(found.weights, b, atol=1e-12 * np.abs(b).max(initial=1.0))
+
+
+@pytest.mark.parametrize("kind", ["strict", "ties", "queries", "weights", "linear"])
+def test_a_path_over_pairs_is_walked(kind, monkeypatch):
+    """No interior point is needed, and the models are those of lone solves."""
+    K, levels = data(kind, 30)
+    Cs = np.geomspace(1e-2, 1e1, 6).tolist()
+    how = {"positive": False, "tol": 1e-8, "max_iter": 300}
+    alone = [pairs_machine.ranking_pairs(K, levels, C, **how)[0].weights for C in Cs]
+    monkeypatch.setattr(machine.Machine, "solve", lambda *_, **__: pytest.fail("solved by an interior point"))
+    along = pairs_machine.PairPath(K, levels, positive=False)
+    for C, want in zip(Cs, alone, strict=True):
+        have = along.solve(C, 1e-6, 300)[0].weights
+        assert_allclose(have, want, atol=1e-7 * np.abs(want).max(initial=1.0))
+
+
+@pytest.mark.parametrize("kind", ["strict", "ties", "queries"])
+def test_chains_carry_what_pairs_have(kind):
+    """Any coefficients of pairs, as flow along the levels: it is conserved, delivers b and costs no more."""
+    _, levels = data(kind)
+    graph = pair_graph.from_levels(levels)
+    routing = chains.from_graph(graph, positive=False)
+    alpha = np.random.default_rng(0).normal(size=graph.n_edges)
+    x = routing.carry(graph.better, graph.worse, alpha)
+    assert x.min() >= 0.0
+    assert_allclose(routing.inflow(x), 0.0, atol=1e-10)
+    assert_allclose(routing.settle(x)[1], graph.imbalance(alpha), atol=1e-10)
+    assert routing.cost @ x == pytest.approx(np.abs(alpha).sum())
 
 
 @pytest.mark.parametrize("kind", ["strict", "queries", "weights"])
@@ -149,7 +200,7 @@ def test_a_walk_that_becomes_long_is_not_tried_again(monkeypatch):
     monkeypatch.setattr(path_module, "PER_NODE", 0)
     along = VectorPath(K, levels, positive=False)
     iterations = [along.solve(C, 1e-6, 300).n_iter for C in np.geomspace(1e-2, 1e2, 12).tolist()]
-    assert along.is_lost
+    assert along.answers.is_lost
     walked = iterations.index(max(iterations[:6]))
     assert walked > 0
     assert set(iterations[:walked]) == {1}

@@ -6,6 +6,7 @@ class Walk:
     n_pivots: int
     reach: float
     columns: IntArray
+    minus: IntArray
     rows: IntArray
     signs: Array
     coefficients: Array
@@ -26,6 +27,7 @@ class Walk:
         weight: Array,
         goal: Array,
         positive: bool,
+        over_pairs: bool,
     ) -> None: ...
     def walk(self, C: float, limit: int) -> bool | None: ...
     def prices(self, C: float) -> tuple[Array, Array]: ...

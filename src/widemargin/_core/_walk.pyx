@@ -1,7 +1,8 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Pivots of the 1-norm machine's walk along vertices, on a tableau. Their NumPy twin is `_walk_ref.py`.
 
-At a vertex k coefficients (`columns`, with `signs`) are not zero and k pairs (`rows`) are held at their goals. Kept
+A column is a vector, K_i (`columns` i, `minus` the column of zeros at the end), or the difference K_i - K_j over a pair.
+At a vertex k coefficients, with `signs`, are not zero and k pairs (`rows`) are held at their goals. Kept
 are inverse = (B_T K_S)^-1 and the tableau B_T K expressed in it, tableau = inverse B_T K: every exchange of a row or a
 column changes both by one outer product. A tableau knows the direction of every way down, hence its length: the
 steepest per length is taken, which needs a third of the pivots that the steepest slope needs.
@@ -80,41 +81,48 @@ cdef class Walk:
 
     cdef public Py_ssize_t k, n_pivots
     cdef public double reach
-    cdef readonly object columns, rows, signs, coefficients, inverse, tableau, side, s, pull, gain_of_pull
-    cdef bint positive
-    cdef Py_ssize_t m, n, room, n_kinks
+    cdef readonly object columns, minus, rows, signs, coefficients, inverse, tableau, side, s, pull, gain_of_pull
+    cdef bint positive, over_pairs
+    cdef Py_ssize_t m, n, room, n_kinks, plus_in, minus_in  # n: with the zeros; the column that comes
     cdef double rise
     cdef const double[:, ::1] K  # (nodes, columns)
     cdef const double[::1, :] KT
     cdef const int64_t[::1] head, away, first, better, worse, block
     cdef const double[::1] weight, goal
-    cdef int64_t[::1] col, row, slot, order, kink
-    cdef double[::1] sign, a, u, q, pulled, at, h, gain, length, y, w, d, ds, shift
+    cdef int64_t[::1] col, less, row, slot, order, kink, first_of, second_of, low, high
+    cdef double[::1] sign, a, u, q, pulled, at, h, gain, length, slope, toward, y, w, d, ds, b, shift
     cdef double[:, ::1] inv, tab
     cdef int8_t[::1] sides
 
-    def __init__(self, K, blocks, head, reach, better, worse, weight, goal, bint positive):
+    def __init__(self, K, blocks, head, reach, better, worse, weight, goal, bint positive, bint over_pairs):
+        K = np.hstack([K, np.zeros((len(K), 1))])
         self.m, self.n = K.shape
         self.room = min(self.m, self.n) + 1
+        self.over_pairs = over_pairs
         self.K, self.KT = np.ascontiguousarray(K), np.asfortranarray(K)
         self.head, self.away, self.first, self.block = head, reach, np.cumsum(reach) - reach, blocks
         self.better, self.worse = better, worse
         self.weight, self.goal, self.positive = weight, goal, positive
         n_pairs = better.size
         self.columns, self.rows = np.zeros(self.room, dtype=np.int64), np.zeros(self.room, dtype=np.int64)
+        self.minus = np.zeros(self.room, dtype=np.int64)
         self.signs, self.coefficients = np.zeros(self.room), np.zeros(self.room)
         self.inverse, self.tableau = np.zeros((self.room, self.room)), np.empty((self.room, self.n))
         self.side = np.ones(n_pairs, dtype=np.int8)
         self.s, self.pull, self.gain_of_pull = np.zeros(self.m), np.zeros(self.m), np.zeros(self.n)
         self.col, self.row, self.sign, self.a = self.columns, self.rows, self.signs, self.coefficients
+        self.less = self.minus
         self.inv, self.tab, self.sides, self.u = self.inverse, self.tableau, self.side, self.s
         self.pulled, self.q = self.pull, self.gain_of_pull
         self.slot = np.full(self.n, -1, dtype=np.int64)
         self.order, self.kink = np.arange(self.m), np.empty(n_pairs + self.room, dtype=np.int64)
         self.at = np.empty(n_pairs + self.room)
-        self.h, self.gain, self.length = np.empty(self.n), np.empty(self.n), np.empty(self.n)
+        self.h, self.gain, self.length = np.empty(self.n), np.empty(self.n), np.empty(max(self.n, 2 * self.m))
         self.y, self.w, self.d = np.empty(self.room), np.empty(self.room), np.empty(self.room)
-        self.ds, self.shift = np.empty(self.m), np.zeros(self.m)
+        self.ds, self.shift, self.b = np.empty(self.m), np.zeros(self.m), np.zeros(self.n)
+        self.slope, self.toward = np.empty(2 * self.m), np.empty(2 * self.m)
+        self.first_of, self.second_of = np.empty(2 * self.m, dtype=np.int64), np.empty(2 * self.m, dtype=np.int64)
+        self.low, self.high = np.empty(self.m, dtype=np.int64), np.empty(self.m, dtype=np.int64)
         self.reach = 0.1
 
     def walk(self, double C, Py_ssize_t limit):
@@ -131,7 +139,7 @@ cdef class Walk:
     def prices(self, double C):
         """Return the multipliers of the held pairs and the gain K'B'y of every vector."""
         self._price(C)
-        return np.array(self.y[: self.k]), np.array(self.gain)
+        return np.array(self.y[: self.k]), np.array(self.gain[: self.n - 1])
 
     cdef Step _pivot(self, double C, bint allowed) noexcept nogil:
         """Go down the steepest edge to its lowest point and exchange there."""
@@ -164,41 +172,108 @@ cdef class Walk:
             self.gain[j] = C * self.q[j]
             self.length[j] = 1.0
         for i in range(k):
-            self.w[i] = wi = self.sign[i] - C * self.q[self.col[i]]
+            self.w[i] = wi = self.sign[i] - C * (self.q[self.col[i]] - self.q[self.less[i]])
             _weigh(self.n, wi, &self.tab[i, 0], &self.gain[0], &self.length[0])
         if k:
             dgemv(b"N", &k, &k, &unit, &self.inv[0, 0], &room, &self.w[0], &one, &zero, &self.y[0], &one)
 
     cdef Py_ssize_t _way_down(self, double C, double* slope, double* toward) noexcept nogil:
         """Return the edge that is steepest per length, with its slope and its sign."""
-        cdef Py_ssize_t i, j, best = 0
-        cdef double steepest = 0.0, over, size, cap, length
-        for j in range(self.n):
-            over = (self.gain[j] if self.positive else fabs(self.gain[j])) - 1.0
-            if over > SLACK and self.slot[j] < 0 and over * over > steepest * self.length[j]:
-                steepest = over * over / self.length[j]
-                best, slope[0], toward[0] = j, over, 1.0 if self.gain[j] > 0.0 else -1.0
-        for j in range(self.n):
+        cdef Py_ssize_t i, j, best
+        cdef double steepest = 0.0, over, cap
+        best = self._best_pair(&steepest) if self.over_pairs else self._best_column(&steepest)
+        if steepest > 0.0:
+            slope[0], toward[0] = self.slope[best], self.toward[best]
+            self.plus_in, self.minus_in = self.first_of[best], self.second_of[best]
+            best = self.plus_in
+        for j in range(self.k):
             self.length[j] = 0.0
         for i in range(self.k):  # lengths of the held pairs' directions: columns of the inverse
             _weigh(self.k, 0.0, &self.inv[i, 0], &self.h[0], &self.length[0])
         for i in range(self.k):
-            cap, length = C * self.weight[self.row[i]], self.length[i]
+            cap = C * self.weight[self.row[i]]
             over = -self.y[i] if self.y[i] < 0.0 else self.y[i] - cap
-            if over > SLACK * cap and over * over > steepest * length:
-                steepest = over * over / length
+            if over > SLACK * cap and over * over > steepest * self.length[i]:
+                steepest = over * over / self.length[i]
                 best, slope[0], toward[0] = -1 - i, over, 1.0 if self.y[i] < 0.0 else -1.0
         return best
 
+    cdef Py_ssize_t _best_column(self, double* steepest) noexcept nogil:
+        """Set candidate 0 to the column that is steepest per length."""
+        cdef Py_ssize_t j
+        cdef double over
+        for j in range(self.n - 1):
+            over = (self.gain[j] if self.positive else fabs(self.gain[j])) - 1.0
+            if over > SLACK and self.slot[j] < 0 and over * over > steepest[0] * self.length[j]:
+                steepest[0] = over * over / self.length[j]
+                self.slope[0], self.toward[0] = over, 1.0 if self.gain[j] > 0.0 else -1.0
+                self.first_of[0], self.second_of[0] = j, self.n - 1
+        return 0
+
+    cdef Py_ssize_t _best_pair(self, double* steepest) noexcept nogil:
+        """Return, of the best partners of every node, the pair that is steepest per length."""
+        cdef Py_ssize_t q, v, i, c, n = 0, best = 0
+        cdef double along
+        cdef double* t
+        for q in range(self.block.shape[0] - 1):
+            for v in range(self.block[q + 1] - 1, self.block[q] - 1, -1):  # a node's partners are the last of its query
+                self.low[v] = self.high[v] = v
+                if v + 1 < self.block[q + 1]:
+                    if self.gain[self.low[v + 1]] < self.gain[v]:
+                        self.low[v] = self.low[v + 1]
+                    if self.gain[self.high[v + 1]] > self.gain[v]:
+                        self.high[v] = self.high[v + 1]
+                if self.away[v] > 0:
+                    n = self._suggest(n, v, self.low[self.head[v]], 1.0)
+                    if not self.positive:
+                        n = self._suggest(n, v, self.high[self.head[v]], -1.0)
+        for c in range(n):
+            self.length[c] = 1.0
+        for i in range(self.k):
+            t = &self.tab[i, 0]
+            for c in range(n):
+                along = t[self.first_of[c]] - t[self.second_of[c]]
+                self.length[c] += along * along
+        for c in range(n):
+            if self.slope[c] * self.slope[c] > steepest[0] * self.length[c]:
+                steepest[0], best = self.slope[c] * self.slope[c] / self.length[c], c
+        return best
+
+    cdef Py_ssize_t _suggest(self, Py_ssize_t n, Py_ssize_t v, Py_ssize_t w, double toward) noexcept nogil:
+        """Add a pair to the n candidates if it is worth more than its cost; return their number."""
+        cdef Py_ssize_t i
+        cdef double over = toward * (self.gain[v] - self.gain[w]) - 1.0
+        if not over > SLACK:
+            return n
+        if over < 1e3 * SLACK:  # rounding, where the pair is in use
+            for i in range(self.k):
+                if self.col[i] == v and self.less[i] == w:
+                    return n
+        self.first_of[n], self.second_of[n], self.slope[n], self.toward[n] = v, w, over, toward
+        return n + 1
+
     cdef void _aim(self, Py_ssize_t edge, double toward) noexcept nogil:
         """Set the direction of the coefficients and of the utilities along an edge."""
-        cdef Py_ssize_t i, v
+        cdef Py_ssize_t i, j, v
         cdef int m = self.m, one = 1
-        for v in range(self.m):
-            self.ds[v] = toward * self.KT[v, edge] if edge >= 0 else 0.0
         for i in range(self.k):
-            self.d[i] = toward * (-self.tab[i, edge] if edge >= 0 else self.inv[i, -1 - edge])
-            daxpy(&m, &self.d[i], <double*>&self.KT[0, self.col[i]], &one, &self.ds[0], &one)
+            self.d[i] = toward * (-self._entry(i) if edge >= 0 else self.inv[i, -1 - edge])
+            self.b[self.col[i]] += self.d[i]
+            self.b[self.less[i]] -= self.d[i]
+        if edge >= 0:
+            self.b[self.plus_in] += toward
+            self.b[self.minus_in] -= toward
+        self.b[self.n - 1] = 0.0
+        for v in range(self.m):
+            self.ds[v] = 0.0
+        for j in range(self.n - 1):
+            if self.b[j] != 0.0:
+                daxpy(&m, &self.b[j], <double*>&self.KT[0, j], &one, &self.ds[0], &one)
+                self.b[j] = 0.0
+
+    cdef inline double _entry(self, Py_ssize_t i) noexcept nogil:
+        """Return row i of the tableau at the column that comes."""
+        return self.tab[i, self.plus_in] - self.tab[i, self.minus_in]
 
     cdef Py_ssize_t _lowest(self, Py_ssize_t edge, double slope, double C) noexcept nogil:
         """Go to the lowest point, changing sides and signs on the way; return what is met there."""
@@ -324,9 +399,10 @@ cdef class Walk:
         elif edge < 0:
             pivot = self._hold(last, -1 - edge)
         elif last < 0:
-            pivot = self._replace(-1 - last, edge, toward, toward * step)
+            pivot = self._replace(-1 - last, toward, toward * step)
         else:
-            pivot = self._grow(last, edge, toward, toward * step)
+            # more rows than the pairs' rank: these are no digits
+            pivot = self._grow(last, toward, toward * step) if self.k + 1 < self.room else 0.0
         return DOWN if fabs(pivot) > 1e-13 and fabs(pivot) < INFINITY else LOST
 
     cdef void _add_outer(self, double scale, double[::1] x, double[::1] along, double[::1] beside) noexcept nogil:
@@ -344,7 +420,7 @@ cdef class Walk:
             self.h[j] = self.K[self.better[e], j] - self.K[self.worse[e], j]
         if k:
             for i in range(k):
-                self.w[i] = self.h[self.col[i]]
+                self.w[i] = self.h[self.col[i]] - self.h[self.less[i]]
             dgemv(b"N", &n, &k, &minus, &self.tab[0, 0], &n, &self.w[0], &one, &unit, &self.h[0], &one)
             dgemv(b"N", &k, &k, &unit, &self.inv[0, 0], &room, &self.w[0], &one, &zero, &self.y[0], &one)
 
@@ -362,34 +438,34 @@ cdef class Walk:
         self.row[r] = e
         return pivot
 
-    cdef double _replace(self, Py_ssize_t i, Py_ssize_t j, double sign, double value) noexcept nogil:
-        """Let column j take the place of coefficient i."""
-        cdef double pivot = self.tab[i, j]
-        self._eliminate(i, j)
-        self.slot[self.col[i]], self.slot[j] = -1, i
-        self.col[i], self.sign[i], self.a[i] = j, sign, value
-        return pivot
-
-    cdef void _eliminate(self, Py_ssize_t i, Py_ssize_t j) noexcept nogil:
-        """Make column j of the tableau the unit vector i."""
+    cdef double _replace(self, Py_ssize_t i, double sign, double value) noexcept nogil:
+        """Let the column that comes take the place of coefficient i: it becomes the unit vector i of the tableau."""
         cdef Py_ssize_t l
-        cdef double pivot = self.tab[i, j]
+        cdef double pivot = self._entry(i)
         for l in range(self.n):
             self.h[l] = self.tab[i, l]
         for l in range(self.k):
             self.y[l] = self.inv[i, l]
-            self.w[l] = self.tab[l, j]
+            self.w[l] = self._entry(l)
         self.w[i] -= 1.0
         self._add_outer(-1.0 / pivot, self.w, self.h, self.y)
+        self.slot[self.col[i]] = -1
+        self._take(i, sign, value)
+        return pivot
 
-    cdef double _grow(self, Py_ssize_t e, Py_ssize_t j, double sign, double value) noexcept nogil:
-        """Take column j and hold pair e."""
+    cdef void _take(self, Py_ssize_t i, double sign, double value) noexcept nogil:
+        """Put the column that comes, and its coefficient, in place i."""
+        self.col[i], self.less[i], self.slot[self.plus_in] = self.plus_in, self.minus_in, i
+        self.sign[i], self.a[i] = sign, value
+
+    cdef double _grow(self, Py_ssize_t e, double sign, double value) noexcept nogil:
+        """Take the column that comes and hold pair e."""
         cdef Py_ssize_t l, k = self.k
         cdef double pivot
         self._expand(e)
-        pivot = self.h[j]
+        pivot = self.h[self.plus_in] - self.h[self.minus_in]
         for l in range(k):
-            self.d[l] = self.tab[l, j]
+            self.d[l] = self._entry(l)
             self.y[l] = -self.y[l]
         self.y[k] = 1.0  # the new row's own share
         for l in range(k):
@@ -401,7 +477,8 @@ cdef class Walk:
         for l in range(self.k):
             self.inv[k, l] = self.y[l] / pivot
         self._add_outer(-1.0 / pivot, self.d, self.h, self.y)
-        self.row[k], self.col[k], self.sign[k], self.a[k], self.slot[j] = e, j, sign, value, k
+        self.row[k] = e
+        self._take(k, sign, value)
         return pivot
 
     cdef double _release(self, Py_ssize_t r, Py_ssize_t i) noexcept nogil:
@@ -416,7 +493,8 @@ cdef class Walk:
         self._add_outer(-1.0 / pivot, self.d, self.h, self.y)
         self.slot[self.col[i]] = -1
         if i != last:
-            self.col[i], self.sign[i], self.a[i] = self.col[last], self.sign[last], self.a[last]
+            self.col[i], self.less[i], self.sign[i], self.a[i] = (
+                self.col[last], self.less[last], self.sign[last], self.a[last])
             self.slot[self.col[i]] = i
             for l in range(self.n):
                 self.tab[i, l] = self.tab[last, l]

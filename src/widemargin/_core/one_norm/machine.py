@@ -33,6 +33,11 @@ class Answer:
     n_iter: int
     status: Status
 
+    @property
+    def gap(self) -> float:
+        """Return (objective - dual) / objective."""
+        return self.solution(self.x).gap
+
     def solution(self, coefficients: Array) -> Solution:
         """Return the solver's result for these coefficients of the items."""
         return Solution(
@@ -76,9 +81,9 @@ class Vectors:
     n_items: int
     machine: Machine
 
-    def solve(self, C: float, tol: float, max_iter: int, *, overlap: bool = False) -> Solution:
-        """Fit one coefficient per item; `overlap`: many pairs are known to stay violated."""
-        return self.solution(self.machine.solve(C, tol, max_iter, overlap=overlap))
+    def solve(self, C: float, tol: float, max_iter: int) -> Solution:
+        """Fit one coefficient per item."""
+        return self.solution(self.machine.solve(C, tol, max_iter))
 
     def solution(self, answer: Answer) -> Solution:
         """Return the solver's result for an answer."""
@@ -113,7 +118,7 @@ class Machine:
         return Problem(self.graph, self.K, cap, self.arcs)
 
     def solve(self, C: float, tol: float, max_iter: int, *, overlap: bool = False) -> Answer:
-        """See the cases that need no iteration, solve, and scale back."""
+        """See the cases that need no iteration, solve, and scale back; `overlap`: many pairs will stay violated."""
         graph, arcs, kappa = self.graph, self.arcs, self.kappa
         still = np.zeros(arcs.cost.size)
         largest_cap = 0.0 if np.isinf(C) else C * kappa * float(graph.weight.max(initial=0.0))

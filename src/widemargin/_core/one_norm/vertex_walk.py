@@ -14,9 +14,13 @@ above 1, by another share for each pair, so that no two are met at once; the ans
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse import csgraph
 
 from .. import _walk
+from ..solution import Array
 from . import pair_barrier
+from .pair_graph import sums
 from .problem import Bracket, Iterate, Problem
 
 SPREAD = 1e-6  # of the margins asked: above their rounding, below what changes an optimal basis
@@ -30,18 +34,19 @@ class LostError(Exception):
 
 
 class VertexWalk:
-    """A vertex of the points machine that moves; it starts at the zero model, optimal for small C."""
+    """A vertex that moves; it starts at the zero model, optimal for small C."""
 
     def __init__(self, problem: Problem) -> None:
         graph = problem.graph
         self.K, self.graph, self.positive = problem.K, graph, problem.routing.positive
+        self.over_pairs = problem.routing.over_pairs
         self.better, self.worse = graph.better, graph.worse
         self.goal = 1.0 + SPREAD * np.random.default_rng(0).random(graph.n_edges)
         blocks = np.append(0, graph.grounds + 1)
         pairs = blocks, graph.head, graph.reach, self.better, self.worse, graph.weight, self.goal
-        self.at = _walk.Walk(self.K, *pairs, self.positive)
+        self.at = _walk.Walk(self.K, *pairs, self.positive, problem.routing.over_pairs)
         self.at.pull[:] = graph.imbalance(graph.weight)
-        self.at.gain_of_pull[:] = self.K.T @ self.at.pull
+        self.at.gain_of_pull[:-1] = self.K.T @ self.at.pull
         self.C = 0.0
 
     @property
@@ -66,32 +71,45 @@ class VertexWalk:
         at, k = self.at, self.at.k
         violated = np.where(at.side == 1, self.graph.weight, 0.0)
         at.pull[:] = self.graph.imbalance(violated)
-        at.gain_of_pull[:] = self.K.T @ at.pull
-        rows, columns = at.rows[:k], at.columns[:k]
-        held = self.K[self.better[rows]] - self.K[self.worse[rows]]
-        at.inverse[:k, :k] = np.linalg.inv(held[:, columns])
+        at.gain_of_pull[:-1] = self.K.T @ at.pull
+        rows, columns, minus = at.rows[:k], at.columns[:k], at.minus[:k]
+        held = np.zeros((k, self.K.shape[1] + 1))  # with the column of zeros
+        held[:, :-1] = self.K[self.better[rows]] - self.K[self.worse[rows]]
+        at.inverse[:k, :k] = np.linalg.inv(held[:, columns] - held[:, minus])
         at.tableau[:k] = at.inverse[:k, :k] @ held
         at.coefficients[:k] = at.inverse[:k, :k] @ self.goal[rows]
-        at.s[:] = self.K[:, columns] @ at.coefficients[:k]
+        b = sums(columns, at.coefficients[:k], held.shape[1]) - sums(minus, at.coefficients[:k], held.shape[1])
+        at.s[:] = self.K @ b[:-1]
         if not np.isfinite(at.s).all():
             raise LostError
 
     def offer(self, bracket: Bracket) -> bool:
         """Offer the bracket the vertex for the last C and its multipliers; say whether it is the only optimum."""
-        at, cap, positive = self.at, bracket.problem.cap, self.positive
+        at, cap, k = self.at, bracket.problem.cap, self.at.k
         assert cap is not None
         y, gain = at.prices(self.C)
-        rows, columns = at.rows[: at.k], at.columns[: at.k]
+        rows = at.rows[:k]
         multipliers = np.where(at.side == 1, cap, 0.0)
         multipliers[rows] = np.clip(y, 0.0, cap[rows])
         bracket.offer_multipliers(multipliers)
-        a = np.zeros(gain.size)
-        a[columns] = at.inverse[: at.k, : at.k].sum(axis=1)  # for margins of exactly 1
-        bracket.offer_point(np.maximum(a if positive else np.concatenate([a, -a]), 0.0))
+        a = at.inverse[:k, :k].sum(axis=1)  # for margins of exactly 1
+        bracket.offer_point(bracket.problem.routing.carry(at.columns[:k], at.minus[:k], a))
         share = y / cap[rows]
-        worth = (gain if positive else np.abs(gain)) > 1.0 - SURE
-        worth[columns] = False
-        return not worth.any() and bool(np.all((share > SURE) & (share < 1.0 - SURE)))
+        return bool(np.all((share > SURE) & (share < 1.0 - SURE))) and self._has_all(gain)
+
+    def _has_all(self, gain: Array) -> bool:
+        """Return whether nothing that is worth its cost would add to what the columns in use can reach."""
+        at, k, n = self.at, self.at.k, gain.size
+        columns, minus = at.columns[:k], at.minus[:k]
+        # a column is an edge of a graph, from an item to another one or to the zeros: edges within a component add none
+        edges = sparse.csr_array((np.ones(k), (columns, minus)), shape=(n + 1, n + 1))
+        _, label = csgraph.connected_components(edges, directed=False)
+        if self.over_pairs:
+            first, second, worth = self.better, self.worse, self.graph.difference(gain)
+        else:
+            first, second, worth = np.arange(n), np.array([n]), gain
+        other = label[first] != label[second]
+        return not np.any(other & ((worth if self.positive else np.abs(worth)) > 1.0 - SURE))
 
     def iterate(self, bracket: Bracket) -> Iterate:
         """Return the bracket's vertex as an interior point shows it, with every vector that is worth its cost."""
