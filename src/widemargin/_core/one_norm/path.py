@@ -18,8 +18,9 @@ from .machine import Answer, Machine, pose_vectors
 from .problem import Bracket
 from .vertex_walk import LostError, VertexWalk
 
-# a walk of so many pivots costs as much as an interior point, from 100 to 400 items; over pairs five times as many do
-FEW, PER_NODE, OVER_PAIRS = 500, 2.5, 5
+# a walk of so many pivots costs as much as an interior point, from 100 to 400 items; over pairs three times as many do
+FEW, PER_NODE, OVER_PAIRS = 500, 2.5, 3
+EXACT = 1e-8  # a vertex that is the only optimum needs no more digits
 TIGHT = 1e-6  # an answer that was not solved for has at most this gap, however loose tol is
 
 
@@ -74,7 +75,7 @@ class MachinePath:
         bracket = Bracket(machine.problem(C))
         try:
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-                is_answer = self._walk_to(C * machine.kappa, bracket)
+                is_answer = self._walk_to(C * machine.kappa, bracket, tol)
         except (LostError, np.linalg.LinAlgError):
             self.is_lost, is_answer = True, False
         if self.is_lost:
@@ -83,7 +84,7 @@ class MachinePath:
             return None
         return machine.answer(bracket, 1, Status.CONVERGED)
 
-    def _walk_to(self, C: float, bracket: Bracket) -> bool:
+    def _walk_to(self, C: float, bracket: Bracket, tol: float) -> bool:
         """Walk to the vertex for C and offer it, say whether it may be the answer; the last time if it was too far."""
         if self.walk is None:
             self.walk = VertexWalk(bracket.problem)
@@ -95,7 +96,7 @@ class MachinePath:
         if over_pairs:  # where there are other optima, the one of least norm is not looked for
             self.is_lost |= not is_only
             return is_only
-        if not (is_only and bracket.gap <= optimal_face.EXACT):
+        if not (is_only and bracket.gap <= min(tol, EXACT)):
             optimal_face.jump(bracket, self.walk.iterate(bracket))
         return True
 

@@ -26,7 +26,7 @@ from .problem import Bracket, Iterate, Problem
 SPREAD = 1e-6  # of the margins asked: above their rounding, below what changes an optimal basis
 SLACK = 1e-9  # by which the gain of a vector may miss its cost
 SURE = 1e-6  # a vertex whose other prices are that far from their bounds is the only optimum
-REFRESH = 100  # pivots between two inversions
+REFRESH = 150  # pivots between two inversions
 
 
 class LostError(Exception):
@@ -59,12 +59,13 @@ class VertexWalk:
         self.C = C
         end = self.at.n_pivots + limit
         while True:
-            arrived = self.at.walk(C, min(REFRESH, end - self.at.n_pivots))
+            before = self.at.n_pivots
+            arrived = self.at.walk(C, min(REFRESH, end - before))
             if arrived is None or (not arrived and self.at.n_pivots >= end):
                 raise LostError
-            self.refresh()
-            if arrived and self.at.walk(C, 0):  # still so with all digits
+            if self.at.n_pivots == before:  # still so with all digits
                 return
+            self.refresh()
 
     def refresh(self) -> None:
         """Compute again, from the vertex's sets, what the pivots have updated."""
@@ -99,17 +100,16 @@ class VertexWalk:
 
     def _has_all(self, gain: Array) -> bool:
         """Return whether nothing that is worth its cost would add to what the columns in use can reach."""
-        at, k, n = self.at, self.at.k, gain.size
-        columns, minus = at.columns[:k], at.minus[:k]
-        # a column is an edge of a graph, from an item to another one or to the zeros: edges within a component add none
-        edges = sparse.csr_array((np.ones(k), (columns, minus)), shape=(n + 1, n + 1))
+        columns, minus, n = self.at.columns[: self.at.k], self.at.minus[: self.at.k], gain.size
+        size = self.graph.difference(gain) if self.over_pairs else gain
+        worth = (size if self.positive else np.abs(size)) > 1.0 - SURE
+        if not self.over_pairs:
+            worth[columns] = False
+            return not worth.any()
+        # a pair is an edge between its items, and adds nothing within a component of the pairs in use
+        edges = sparse.csr_array((np.ones(columns.size), (columns, minus)), shape=(n, n))
         _, label = csgraph.connected_components(edges, directed=False)
-        if self.over_pairs:
-            first, second, worth = self.better, self.worse, self.graph.difference(gain)
-        else:
-            first, second, worth = np.arange(n), np.array([n]), gain
-        other = label[first] != label[second]
-        return not np.any(other & ((worth if self.positive else np.abs(worth)) > 1.0 - SURE))
+        return bool(np.all(label[self.better[worth]] == label[self.worse[worth]]))
 
     def iterate(self, bracket: Bracket) -> Iterate:
         """Return the bracket's vertex as an interior point shows it, with every vector that is worth its cost."""
