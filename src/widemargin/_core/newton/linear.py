@@ -268,7 +268,7 @@ def newton_linear(plan: Plan, C: float, *, tol: float, max_iter: int, say: Say, 
     else:
         begin = warm_start(goal, plan, sizes, tol, max_iter, start)
     if sizes and (
-        3 * sizes[-1] > data.n_items or not data.is_explicit
+        (3 * sizes[-1] > data.n_items and data.is_gram_cheap) or not data.is_explicit
     ):  # the last sample was a start, and no help for the rest
         begin = begin._replace(helper=None, curvature=None)
     climb = Climb(goal, plan, begin, tol)
