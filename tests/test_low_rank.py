@@ -14,6 +14,7 @@ from widemargin import ComparisonSVM, MarginClassifier, MarginRegressor, Ordinal
 from widemargin._core.kernels import RBF, Kernel, Linear, Polynomial
 from widemargin._core.low_rank import LowRankMap
 from widemargin._core.maps import ItemsMap, KernelMap
+from widemargin._core.newton.passes import LinearPairs
 from widemargin.model_selection import c_path
 
 N, RANK = 1600, 6  # more items than have their kernel matrix whole; monomials up to degree 2 of two features
@@ -203,6 +204,21 @@ def test_a_path_is_its_fits():
         assert point.objective_ == pytest.approx(alone.objective_, rel=2 * model.tol)
         assert_allclose(point.utility(X), alone.utility(X), atol=0.1 * np.std(alone.utility(X)))
     assert path.gaps.max() <= model.tol
+
+
+def test_a_path_looks_at_the_data_less_than_its_fits(monkeypatch):
+    """Each point starts on the line through the last two: less than a third of the looks and of the Hessians."""
+    X, y = plane()
+    grades, Cs, looks, hessians = np.digitize(y, [-1.0, 0.0, 1.0]), np.logspace(-6, 0, 20), [], []
+    look, gram = LinearPairs.look, LinearPairs.gram
+    monkeypatch.setattr(LinearPairs, "look", lambda self, w: looks.append(1) or look(self, w))
+    monkeypatch.setattr(LinearPairs, "gram", lambda self, w: hessians.append(1) or gram(self, w))
+    c_path(OrdinalSVM(**POLY), X, grades, Cs)
+    along = len(looks), len(hessians)
+    for C in Cs:
+        OrdinalSVM(C=C, **POLY).fit(X, grades)
+    assert along[0] <= 0.3 * (len(looks) - along[0])
+    assert along[1] <= 0.3 * (len(hessians) - along[1])
 
 
 def test_a_path_leaves_the_columns_once(monkeypatch):

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from math import log
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
+from scipy.linalg import lapack
 
 from .kernels import Kernel
 from .solution import Array
@@ -84,7 +85,7 @@ class LowRankMap:
 
     def landmark_coefficients(self, w: Array) -> Array:
         """Return coefficients on the landmarks that give the function with weights w."""
-        return linalg.solve_triangular(self.corner, w, lower=True, trans="T")
+        return lapack.dtrtrs(self.corner.T, w)[0] if w.size else w
 
     def item_coefficients(self, w: Array) -> Array:
         """Return the same as coefficients on all items."""
@@ -94,7 +95,11 @@ class LowRankMap:
 
     def left_out(self, g: Array) -> float:
         """Return a bound on g'Eg: what the squared norm of sum_i g_i k(x_i, .) has beyond |F'g|^2."""
-        return float(np.abs(g) @ np.sqrt(self.rest)) ** 2
+        return float(np.abs(g) @ self._root) ** 2
+
+    @cached_property
+    def _root(self) -> Array:
+        return np.sqrt(self.rest)
 
     def gram(self) -> Array:
         """Return the approximated Gram matrix."""

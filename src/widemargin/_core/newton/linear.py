@@ -176,7 +176,8 @@ class Climb:
     def _step(self, left: float) -> None:
         """Take a step, with a better Hessian where the last step was poor."""
         poor = left > POOR * self.before
-        if self._lower_smoothing(left) or left > STALE * self.before:
+        far = self.helper is None and not self.is_fresh and left > self.tol * self.best.primal
+        if self._lower_smoothing(left) or far or left > STALE * self.before:
             if poor and self.is_fresh:
                 self._grow()
             self.curvature, self.is_fresh = self._hessian(), True

@@ -33,7 +33,7 @@ def warm_start(goal: Goal, plan: Plan, sizes: list[int], tol: float, max_iter: i
     h = near.h if near else WARM_H
     curvature = Factor.of(goal.C * near.gram) if near and near.gram is not None else None
     if not sizes:
-        return Start(w, h, None, curvature)
+        return Start(w if near is None else _ahead(plan, near, goal.C), h, None, curvature)
     goal = goal.smoothed(h)
     helper = Helper.draw(goal, plan, sizes[-1])
     seen = helper.whole.data.look(w)
