@@ -114,19 +114,16 @@ def _closest_pair(lower: Array, upper: Array, slack: float) -> float | None:
 
     Among pairs within `slack` of the smallest difference: the middle between the lowest and the highest midpoint.
     """
-    first = np.searchsorted(upper, lower + 1.0 - slack)
-    n = int(np.count_nonzero(first < upper.size))  # the lowest ones
+    first = upper.searchsorted(lower + (1.0 - slack))
+    n = int(first.searchsorted(upper.size))  # the lowest ones have a partner
     if n == 0:
         return None
-    a, first = lower[:n], first[:n]
-    difference = upper[first] - a
-    smallest = difference.min()
-    some = difference <= smallest + 2.0 * slack  # rounding: the next line decides
-    a, first = a[some], first[some]
-    last = np.searchsorted(upper, a + smallest + slack, side="right") - 1
-    near = last >= first
-    midpoints = np.concatenate([a[near] + upper[first[near]], a[near] + upper[last[near]]]) / 2.0
-    return float(0.5 * (midpoints.min() + midpoints.max()))
+    difference = upper[first[:n]] - lower[:n]
+    most = difference.min() + slack
+    near = np.flatnonzero(difference <= most)
+    a, b = near[0], near[-1]  # all ascend: the lowest midpoint is of the first, the highest of the last
+    last = max(int(upper.searchsorted(lower[b] + most, side="right")) - 1, int(first[b]))
+    return float(0.25 * (lower[a] + upper[first[a]] + lower[b] + upper[last]))
 
 
 class _Errors(NamedTuple):
