@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
@@ -165,6 +166,25 @@ def test_other_numbers_of_features_are_counted(widemargin):
     Path("x.dat").write_text("1 1:2 2:3 3:1\n2 1:1 2:1 3:1\n")
     io.save_model(RankingSVM().fit([[0.0], [1.0]], [0, 1]), "m.wm")
     assert "x.dat: 3 features; the model was trained on 1." in error_of(widemargin("predict", "m.wm", "x.dat"))
+
+
+def test_documents_are_ranked_by_the_names_that_letor_gives_them(widemargin):
+    """After a # at the end of each line; where a line has none, rows are numbered."""
+    lines = [
+        "2 qid:1 1:3 #docid = GX03 inc = 1",
+        "1 qid:1 1:2 # docid=GX01",
+        "1 qid:2 1:0 #docid = 7",
+        "2 qid:2 1:1 #docid = 9",
+    ]
+    Path("x.dat").write_text("\n".join(lines) + "\n")
+    succeed(widemargin("fit", "x.dat", "--C", 1))
+
+    def rows():
+        return pd.read_csv(StringIO(succeed(widemargin("rank", "model.wm", "x.dat"))), dtype=str)["row"].tolist()
+
+    assert rows() == ["GX03", "GX01", "9", "7"]
+    Path("x.dat").write_text("\n".join([*lines[:3], "2 qid:2 1:1"]) + "\n")
+    assert rows() == ["1", "2", "4", "3"]
 
 
 def one_list(n=40):
