@@ -37,7 +37,6 @@ ROUNDED_ITEMS = 1500  # items above which Newton works on float32 kernel values 
 ROUNDED_TOL = 1e-6  # gap down to which those lead
 ROUNDED_VALUES = (1e-20, 1e30)  # largest kernel values that are safe in float32
 GRAM_ITEMS = 5000  # items up to which a linear model with more features than that goes through its Gram matrix
-LEFT_OUT = 0.1  # of the tolerated gap, that the columns of a small rank may cost
 INDEFINITE = -1e-8  # smallest eigenvalue, as a share of the largest, that a kernel matrix may have
 
 
@@ -157,14 +156,14 @@ class Solving:
         if columns is not None:
             solver, solution = solve(columns)
             found = solver, self._for_items(columns, solution)
-            costs = solution.dual - found[1].dual
-            if costs <= LEFT_OUT * self.tol * abs(solution.objective) and solution.status is not Status.STALLED:
+            if found[1].status is not Status.STALLED:
                 return found
             task.leave_columns()
             try:
                 self._check_gram_memory(task.map_.n_items, BYTES_HALF)
             except MemoryError:  # the honest gap of what could be done
                 return found
+            return min(found, solve(task.map_), key=lambda found: found[1].gap)
         return solve(task.map_)
 
     def _for_items(self, columns, solution):
