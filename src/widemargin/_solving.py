@@ -137,7 +137,7 @@ class Solving:
         C = self._scaled_C(float(rows.weight.sum()))
         begins = part not in task.answers and rows.shape[0] <= FIRST_ROWS
         most = 0 if self._is_on_path(task) and not begins else self._most_exact_rows(task.map_)
-        plan = task.row_plans.setdefault(part, _core.rows_newton.Plan())
+        plan = task.row_plans.setdefault(part, _core.rows_newton.Plan(is_shared=task.is_path))
         return task.answer(C, self.tol, lambda: self._solve_rows_at(rows, task.map_, C, plan, most), part)
 
     @staticmethod
@@ -167,7 +167,7 @@ class Solving:
         return self._interior_point(rows, map_, C)
 
     def _rows_newton(self, rows, map_, C, plan):
-        if map_.columns() is None:
+        if map_.columns() is None and plan.setting is None:
             need = _core.rows_newton.gram_bytes(rows, map_, self.tol)
             self._check_gram_memory(map_.n_items, need / map_.n_items**2)
         how = {"tol": self.tol, "max_iter": self.max_iter, "report": self._progress(), "plan": plan}

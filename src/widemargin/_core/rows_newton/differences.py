@@ -35,13 +35,20 @@ class Differences(NamedTuple):
         """Return how many there are."""
         return len(self.ends)
 
-    def gram(self, against: Against, dtype: DTypeLike) -> Gram:
-        """Return the Gram matrix of the differences; its exact products are computed anew where it is rounded."""
+    def gram(self, against: Against, dtype: DTypeLike, *, is_shared: bool = False) -> Gram:
+        """Return the Gram matrix of the differences; its exact products are computed anew where it is rounded.
+
+        Several solves share the exact values, if they are few: then those are rounded.
+        """
+        products = None if dtype == np.float64 else _Products(self, against)
+        tiles: Iterable[tuple[int, int, NDArray]] = self.tiles(against, np.dtype(dtype))
+        if products is not None and is_shared and self.size <= KEPT:
+            tiles = products.kept = list(self.tiles(against, np.dtype(np.float64)))
         blocks = [np.empty((b - a, b), dtype) for a, b in self._strips()]
-        for a, c, tile in self.tiles(against, np.dtype(dtype)):
+        for a, c, tile in tiles:
             block = blocks[a // BLOCK]
             block[:, c : c + TILE] = tile[:, : block.shape[1] - c]
-        return Gram(blocks, None if dtype == np.float64 else _Products(self, against))
+        return Gram(blocks, products)
 
     def products(self, tiles: Iterable[tuple[int, int, NDArray]], V: Array) -> Array:
         """Return K V for the Gram matrix K by its tiles."""

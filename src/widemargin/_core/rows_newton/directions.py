@@ -52,9 +52,11 @@ def _level_gradient(problem: Problem, view: View) -> Array:
 def _level_curvature(problem: Problem, view: View) -> Array:
     """Return E'HE with the floor that keeps a level from leaping where few rows are curved."""
     rows, C = problem.rows, problem.C
+    if rows.E.shape[1] == 0:
+        return np.zeros((0, 0))
     width = 1.0 if problem.risk.loss.squared else 2.0 * problem.risk.h
     least = FLOOR * C * float(np.mean(rows.weight)) * rows.margin.size / width
-    return C * (rows.E.T @ (view.look.curvature[:, None] * rows.E)) + least * np.eye(rows.E.shape[1])
+    return np.array([[C * float(view.look.curvature @ rows.E[:, 0] ** 2) + least]])
 
 
 # --- columns ----------------------------------------------------------------------------------------------------------
@@ -64,7 +66,7 @@ def _by_columns(problem: Problem, view: View) -> tuple[Vector, Array]:
     space: Columns = problem.space  # type: ignore[assignment]
     p = space.n_coordinates
     H = problem.C * _hessian(problem, view.look)
-    H[np.arange(p), np.arange(p)] += 1.0
+    np.einsum("ii->i", H)[:p] += 1.0
     H[p:, p:] = _level_curvature(problem, view)
     step = -_solved(H, np.concatenate([view.residual.w, _level_gradient(problem, view)]))
     return space.vector(step[:p]), step[p:]
@@ -76,7 +78,8 @@ def _solved(H: Array, g: Array) -> Array:
     jitter = 1e-14
     unit = H * scale[:, None] * scale
     while jitter < 1e-2:
-        factor, failed = linalg.lapack.dpotrf(unit + jitter * np.eye(g.size), lower=1)
+        np.fill_diagonal(unit, 1.0 + jitter)
+        factor, failed = linalg.lapack.dpotrf(unit, lower=1)
         if not failed:
             return scale * linalg.lapack.dpotrs(factor, scale * g, lower=1)[0]
         jitter *= 100.0
@@ -200,7 +203,7 @@ def _by_conjugate_gradients(problem: Problem, view: View) -> tuple[Vector, Array
     scaled = _scaling(problem, view.look)
 
     def applied(f: Vector, b: Array) -> tuple[Vector, Array]:
-        z = C * curve(problem.reach(f) + rows.E @ (unit * b))
+        z = C * curve(problem.reach(f) + rows.shift(unit * b))
         return space.gradient(f.w + space.pulled(rows.adjoint @ z)), unit * (rows.E.T @ z) + FLOOR * b
 
     w, b = np.zeros(space.n_coordinates), np.zeros(rows.E.shape[1])

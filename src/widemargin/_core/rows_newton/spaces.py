@@ -55,9 +55,9 @@ class Columns:
         starts = range(0, self.n_items, CONVERTED)
         return Vector(w, np.concatenate([self.X[i : i + CONVERTED].astype(float) @ w for i in starts]))
 
-    def exact(self, *ws: Array) -> list[Vector]:
-        """Return functions by their coordinates."""
-        return [self.vector(w) for w in ws]
+    def exact(self, w: Array, g: Array) -> tuple[Vector, Vector]:
+        """Return a function and a gradient by their coordinates."""
+        return self.vector(w), self.gradient(g)
 
     def gradient(self, w: Array) -> Vector:
         """Return the gradient with coordinates w, without utilities."""
@@ -73,6 +73,14 @@ class Columns:
     def inner(self, a: Vector, b: Vector) -> float:
         """Return the inner product of the weights."""
         return float(a.w @ b.w)
+
+    def slope(self, f: Vector, before: Vector, distance: float) -> Vector:
+        """Return (f - before) / distance, without utilities."""
+        return self.gradient((f.w - before.w) / distance)
+
+    def moved(self, f: Vector, step: float, slope: Vector) -> Vector:
+        """Return f + step * slope."""
+        return self.vector(f.w + step * slope.w)
 
     def zero(self) -> Vector:
         """Return the function that is zero."""
@@ -114,11 +122,12 @@ class Gram:
             out[:a] += v[a:end] @ block[:, :a]
         return Vector(w, out)
 
-    def exact(self, *ws: Array) -> list[Vector]:
-        """Return functions by their coordinates, from float64 values of K."""
+    def exact(self, w: Array, g: Array) -> tuple[Vector, Vector]:
+        """Return a function and a gradient by their coordinates, from float64 values of K."""
         if self.products is None:
-            return [self.vector(w) for w in ws]
-        return [Vector(w, u) for w, u in zip(ws, self.products(np.column_stack(ws)).T, strict=True)]
+            return self.vector(w), self.gradient(g)
+        u, image = self.products(np.column_stack([w, g])).T
+        return Vector(w, u), Vector(g, image)
 
     gradient = vector
 
@@ -129,6 +138,14 @@ class Gram:
     def inner(self, a: Vector, b: Vector) -> float:
         """Return a'Kb."""
         return float(a.w @ b.u)
+
+    def slope(self, f: Vector, before: Vector, distance: float) -> Vector:
+        """Return (f - before) / distance."""
+        return Vector((f.w - before.w) / distance, (f.u - before.u) / distance)
+
+    def moved(self, f: Vector, step: float, slope: Vector) -> Vector:
+        """Return f + step * slope."""
+        return f.moved(step, slope)
 
     def zero(self) -> Vector:
         """Return the function that is zero."""
@@ -155,6 +172,15 @@ class Gram:
         for b, block in enumerate(self.blocks):
             i, j = np.searchsorted(items, [b * BLOCK, block.shape[1]])
             out[i:j, :j] = block[items[i:j] - b * BLOCK][:, items[:j]]
+        return out
+
+    def square(self, items: IntArray) -> NDArray:
+        """Return the rows and columns of some items, given in ascending order, in the precision of K."""
+        out = np.empty((items.size, items.size), self.blocks[0].dtype)
+        for b, block in enumerate(self.blocks):
+            i, j = np.searchsorted(items, [b * BLOCK, block.shape[1]])
+            out[i:j, :j] = block[items[i:j] - b * BLOCK][:, items[:j]]
+            out[:i, i:j] = out[i:j, :i].T
         return out
 
 
