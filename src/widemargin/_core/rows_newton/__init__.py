@@ -24,7 +24,7 @@ from .differences import distinct_differences, shuffled_items
 from .iterations import Run, from_sample, run
 from .plan import Plan, Setting
 from .problem import Problem
-from .spaces import Columns
+from .spaces import Columns, Space
 
 FINE = 1e-5  # a smaller tol wants kernel values in float64
 MOST_STEPS = 250  # Newton steps: whoever needs more does not converge
@@ -32,7 +32,9 @@ TRIES = 4
 ROUNDS = 2  # solves of near rows alone, before all are asked
 MOST_WIDER = 8.0  # times the last smoothing, after a round that left a larger gap
 CAREFUL = 0.9  # of the gap is for the near rows
-WIDE = 4000  # items up to which a kernel over fewer items than differences is written as features
+WIDE = 4000  # items up to which a kernel is written as features, which cost their cube
+MANY_MORE = 6  # times as many differences as items, from which that pays
+WHOLE = 8000  # items up to which their Gram matrix is whole
 
 __all__ = ["Plan", "gram_bytes", "rows_newton"]
 
@@ -140,10 +142,24 @@ def _constant(rows: Rows, map_: Map, C: float, nothing: Nothing) -> Solution:
 
 def gram_bytes(rows: Rows, map_: Map, tol: float) -> int:
     """Return what the kernel values that Newton works on will take."""
-    n = distinct_differences(rows).size
-    if n > map_.n_items and map_.n_items <= WIDE:
-        return 3 * 8 * map_.n_items**2
-    return _precision(tol).itemsize * min(n, map_.n_items) ** 2 // 2
+    n, items, each = distinct_differences(rows).size, map_.n_items, _precision(tol).itemsize
+    way = _way(rows, n, items)
+    return (
+        3 * 8 * items**2
+        if way == "features"
+        else each * items**2
+        if way == "paired"
+        else each * min(n, items) ** 2 // 2
+    )
+
+
+def _way(rows: Rows, n_differences: int, n_items: int) -> str:
+    """Return how a kernel is used: over differences, by themselves or by way of the items, over items, or as features."""
+    if n_differences <= n_items:
+        return "differences"
+    if n_items <= WIDE and (n_differences > MANY_MORE * n_items or rows.task is not None):
+        return "features"
+    return "paired" if n_items <= WHOLE and rows.task is None else "items"
 
 
 def _precision(tol: float) -> np.dtype:
@@ -155,13 +171,15 @@ def _setting(rows: Rows, map_: Map, loss: Loss, tol: float, *, is_shared: bool) 
     X = map_.columns()
     if X is not None:
         return Setting(Problem(RowsRisk(rows, loss), Columns(X), np.nan), lambda w: w, lambda a: rows.adjoint @ a)
-    found = distinct_differences(rows)
-    if found.size > map_.n_items:
-        if map_.n_items <= WIDE:
-            problem = Problem(RowsRisk(rows, loss), Columns(map_.features()), np.nan)
-            return Setting(problem, map_.from_features, lambda a: rows.adjoint @ a)
-        found = shuffled_items(rows)
-    dtype = _precision(tol)
-    gram = found.gram(map_.against, dtype, is_shared=is_shared)
+    found, dtype = distinct_differences(rows), _precision(tol)
+    way = _way(rows, found.size, map_.n_items)
+    if way == "features":
+        problem = Problem(RowsRisk(rows, loss), Columns(map_.features()), np.nan)
+        return Setting(problem, map_.from_features, lambda a: rows.adjoint @ a)
+    if way == "paired":
+        gram: Space = found.paired(map_.against, dtype)
+    else:
+        found = shuffled_items(rows) if way == "items" else found
+        gram = found.gram(map_.against, dtype, is_shared=is_shared)
     problem = Problem(RowsRisk(found.rows, loss), gram, np.nan)
     return Setting(problem, found.on_items, lambda a: found.on_items(found.rows.D.T @ a))
