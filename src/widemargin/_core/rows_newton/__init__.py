@@ -19,19 +19,15 @@ from ..comparisons import IntArray, Rows
 from ..losses import Loss
 from ..row_risk import RowsRisk
 from ..solution import Array, Solution, Status
-from .answer import Nothing, Verdict, verdict
+from .answer import Nothing
 from .differences import distinct_differences, shuffled_items
-from .iterations import Run, from_sample, run
 from .plan import Plan, Setting
 from .problem import Problem
+from .rounds import Goal, solve
 from .spaces import Columns
 
 FINE = 1e-5  # a smaller tol wants kernel values in float64
 MOST_STEPS = 250  # Newton steps: whoever needs more does not converge
-TRIES = 4
-ROUNDS = 2  # solves of near rows alone, before all are asked
-MOST_WIDER = 8.0  # times the last smoothing, after a round that left a larger gap
-CAREFUL = 0.9  # of the gap is for the near rows
 WIDE = 4000  # items up to which a kernel over fewer items than differences is written as features
 
 __all__ = ["Plan", "gram_bytes", "rows_newton"]
@@ -78,58 +74,18 @@ def rows_newton(
         return _constant(rows, map_, C, nothing)
     plan.setting = plan.setting or _setting(rows, map_, loss, tol, is_shared=plan.is_shared)
     setting = plan.write_out(plan.setting)
-    problem = replace(setting.problem, C=C)
-    found, said, n_iter = _solved(problem, nothing, plan, tol, min(max_iter, MOST_STEPS), report)
-    plan.keep(C, found, said, n_iter)
+    problem, goal = replace(setting.problem, C=C), Goal(tol, min(max_iter, MOST_STEPS), report, nothing)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        found, said, part, n_iter = solve(problem, plan, goal)
+        plan.keep(problem, found, said, part, n_iter)
     coefficients = setting.coefficients(said.slopes)
     if said.is_zero:
         weights, coefficients = setting.weights(np.zeros_like(said.f.w)), np.zeros_like(coefficients)
         return Solution(weights, coefficients, said.flat, said.zero, said.dual, n_iter, Status.CONVERGED)
     status = Status.STALLED if found.is_done else Status.MAX_ITER
-    if not _unfinished(said, tol):
-        status = Status.CONVERGED
-    weights = setting.weights(said.f.w)
-    solution = Solution(weights, coefficients, said.levels, said.primal, said.dual, n_iter, status)
+    status = Status.CONVERGED if goal.is_met(said) else status
+    solution = Solution(setting.weights(said.f.w), coefficients, said.levels, said.primal, said.dual, n_iter, status)
     return replace(solution, squared_norm=said.norm, dual_norm=said.dual_norm)
-
-
-def _solved(
-    problem: Problem,
-    nothing: Nothing,
-    plan: Plan,
-    tol: float,
-    max_iter: int,
-    report: Callable[[int, float], object] | None,
-) -> tuple[Run, Verdict, int]:
-    """Return the last run, what its end is worth, and all steps: near rows alone where the start is good, then all."""
-    begin, goal, n_iter = plan.begin(problem), tol, 0
-    if begin is None and plan.is_shared:
-        sampled = from_sample(problem, tol, max_iter)
-        begin = None if sampled[2] is None else sampled
-    for k in range(ROUNDS + TRIES):
-        point = None if begin is None or k >= ROUNDS else problem.point(*begin[:2])
-        part = None if point is None else plan.near(problem, point)
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            if part is None or begin is None:
-                found = run(problem, goal, max_iter, report, begin)
-            else:
-                found = run(part.problem, CAREFUL * goal, max_iter, report, (part.start, *begin[1:]))
-        said = verdict(problem, found.best, nothing, part)
-        n_iter += found.n_iter
-        if point is not None:
-            plan.keep_reach(point.short, said.short)
-        if not (found.is_done and _unfinished(said, tol)):
-            break
-        if part is None:
-            goal = 0.1 * min(goal, said.gap)
-        wider = float(np.clip(np.sqrt(said.gap / tol), 1.0, MOST_WIDER))
-        begin = said.f, found.best.point.b, None if part is None else wider * found.h
-    return found, said, n_iter
-
-
-def _unfinished(said: Verdict, tol: float) -> bool:
-    """Whether rounding spoilt the gap, or the model zero is as good without being proved best."""
-    return said.gap > tol or (said.zero <= said.primal and not said.is_zero)
 
 
 def _constant(rows: Rows, map_: Map, C: float, nothing: Nothing) -> Solution:
