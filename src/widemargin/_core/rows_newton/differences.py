@@ -50,17 +50,14 @@ class Differences(NamedTuple):
             block[:, c : c + TILE] = tile[:, : block.shape[1] - c]
         return Gram(blocks, products)
 
-    def paired(self, against: Against, dtype: DTypeLike) -> Paired:
-        """Return the same matrix by way of the items, where they are fewer than the differences."""
+    def paired(self, against: Against, dtype: DTypeLike, *, is_shared: bool = False) -> Paired:
+        """Return the same matrix by way of the items', where those are fewer."""
         items = Differences(np.arange(self.n_items)[:, None], self.rows, self.n_items)
-        K = np.empty((self.n_items, self.n_items), dtype)
-        for a, c, tile in items.tiles(against, np.dtype(dtype)):
-            b, d = a + tile.shape[0], c + tile.shape[1]
-            K[a:b, c:d] = tile
-            K[c:d, a:b] = tile.T
-        if dtype == np.float64:
+        gram = items.gram(against, dtype, is_shared=is_shared)
+        K = gram.square(np.arange(self.n_items))
+        if gram.products is None:
             return Paired(K, self.ends)
-        exact, (first, second) = _Products(items, against), self.ends.T
+        exact, (first, second) = gram.products, self.ends.T
 
         def products(V: Array) -> Array:
             U = exact(np.column_stack([self.on_items(v) for v in V.T]))

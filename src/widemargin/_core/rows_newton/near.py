@@ -21,7 +21,7 @@ from .problem import Point, Problem
 from .spaces import Coefficients, Columns, Gram, Vector
 
 MOST = 0.6  # a larger share of near rows is not worth it
-FEWEST = 600  # rows
+FEWEST = 2000  # rows
 
 
 class Far(NamedTuple):

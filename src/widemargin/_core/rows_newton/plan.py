@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -14,12 +14,11 @@ from .answer import Nothing, Verdict
 from .iterations import Run
 from .near import Near, near
 from .problem import Point, Problem
-from .spaces import Columns, Vector
+from .spaces import Coefficients, Columns, Vector
 
 NEXT, NEXT_RANGE = 0.5, (1.0, 16.0)  # the last smoothing times this and its steps begins the solve for another C
 QUICK = 5  # steps up to which the smoothing that would have been enough begins the next solve
 FARTHEST = 2.0  # a step in log C, in terms of the last one, that is extrapolated
-GROWTH = (0.5, 1.5)  # of what solutions change along a path from one step to the next
 MOST_ENTRIES = 1 << 23  # of the differences of all rows, where they are written out for a path
 AHEAD = 3.0  # rows are near up to this times the distance from which one came to its margin last time
 KEPT = 0.5  # of the distance before that, at least
@@ -35,6 +34,11 @@ class Setting(NamedTuple):
     weights: Callable[[Array], Array]
     coefficients: Callable[[Array], Array]  # of multipliers
 
+    def is_rougher(self, dtype: np.dtype) -> bool:
+        """Whether it has kernel values, in a lower precision."""
+        space = self.problem.space
+        return isinstance(space, Coefficients) and space.dtype.itemsize < dtype.itemsize
+
 
 class Mark(NamedTuple):
     """Where a solve ended."""
@@ -45,9 +49,8 @@ class Mark(NamedTuple):
 
 
 class Slope(NamedTuple):
-    """How fast solutions changed with log C, and over which distance."""
+    """How fast solutions change with log C, and over which distance they did."""
 
-    at: float
     f: Vector
     b: Array
     distance: float
@@ -61,33 +64,26 @@ class Plan:
     setting: Setting | None = None
     nothing: Nothing | None = None
     last: Mark | None = None
-    slopes: list[Slope] = field(default_factory=list)  # the last two
+    slope: Slope | None = None
     h: float = 0.0
     reach: float | None = None  # how far from its margin a row was, at a start, that came to it
     is_written: bool = False  # or need not be
+    is_fine: bool = False  # rounded kernel values have failed once
+
+    def refined(self) -> bool:
+        """Ask for exact kernel values from now on; False where they were so before."""
+        self.is_fine = self.setting is not None and self.setting.is_rougher(np.dtype(np.float64))
+        return self.is_fine
 
     def begin(self, problem: Problem) -> Start | None:
-        """Return the last solution, moved on as the last ones moved with log C, where that is not far."""
+        """Return the last solution, moved on as it moved last with log C where that is not far."""
         if self.last is None:
             return None
         C, f, b = self.last
         ahead = float(np.log(problem.C / C))
-        if not self.slopes or abs(ahead) > FARTHEST * self.slopes[-1].distance:
+        if self.slope is None or abs(ahead) > FARTHEST * self.slope.distance:
             return f, b, self.h
-        slope = self.slopes[-1]
-        ahead *= self._growth(problem, float(np.log(C)) + 0.5 * ahead)
-        return problem.space.moved(f, ahead, slope.f), b + ahead * slope.b, self.h
-
-    def _growth(self, problem: Problem, at: float) -> float:
-        """Return how much faster solutions change at a place than they did last time."""
-        if len(self.slopes) < 2:
-            return 1.0
-        before, now = self.slopes
-        size = problem.space.inner(before.f, before.f)
-        if size <= 0.0 or now.at <= before.at:
-            return 1.0
-        ratio = float(np.clip(problem.space.inner(now.f, before.f) / size, *GROWTH))
-        return ratio ** min((at - now.at) / (now.at - before.at), 1.0)
+        return problem.space.moved(f, ahead, self.slope.f), b + ahead * self.slope.b, self.h
 
     def near(self, problem: Problem, point: Point) -> Near | None:
         """Return the problem of the rows that may come to their margins from a point."""
@@ -115,18 +111,20 @@ class Plan:
             self.last = self.last._replace(f=space.vector(self.last.f.w))
         return self.setting
 
-    def keep(self, C: float, found: Run, said: Verdict, n_iter: int) -> None:
+    def keep(self, problem: Problem, found: Run, said: Verdict, part: Near | None, n_iter: int) -> None:
         """Remember where a solve ended; one that did not is not followed."""
-        last, self.last = self.last, Mark(C, said.f, found.best.point.b) if found.is_done else None
+        C, last = problem.C, self.last
+        self.last = Mark(C, said.f, found.best.point.b) if found.is_done else None
         if self.last is None:
-            self.slopes = []
+            self.slope = None
         elif last is not None and last.C != C:
             d = float(np.log(C / last.C))
-            f = found.problem.space.slope(said.f, last.f, d)
-            slope = Slope(float(np.log(C)) - 0.5 * d, f, (self.last.b - last.b) / d, abs(d))
-            self.slopes = [*self.slopes[-1:], slope]
+            f = problem.space.slope(said.f, last.f, d)
+            self.slope = Slope(f, (self.last.b - last.b) / d, abs(d))
         elif self.is_shared:
-            self.slopes = [Slope(float(np.log(C)), *found.tangent(), 1.0)]
+            f, b = found.tangent()
+            f = f if part is None else problem.space.vector(part.weights(f.w))
+            self.slope = Slope(f, b, 1.0)
         wider = float(np.clip(NEXT * n_iter, *NEXT_RANGE))
         self.h = found.fitting if n_iter <= QUICK else wider * found.h
 

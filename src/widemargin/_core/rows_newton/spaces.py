@@ -219,7 +219,7 @@ class Gram(Coefficients):
         out = np.empty((items.size, items.size), self.dtype)
         for b, block in enumerate(self.blocks):
             i, j = np.searchsorted(items, [b * BLOCK, block.shape[1]])
-            out[i:j, :j] = block[items[i:j] - b * BLOCK][:, items[:j]]
+            out[i:j, :j] = np.take(block[items[i:j] - b * BLOCK], items[:j], axis=1)
             out[:i, i:j] = out[i:j, :i].T
         return out
 
