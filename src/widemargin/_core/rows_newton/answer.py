@@ -9,12 +9,14 @@ import numpy as np
 from .. import rules
 from ..row_risk import RowsRisk
 from ..solution import Array, relative_gap
-from .bounds import Best, dual_value, feasible
+from .bounds import dual_value, feasible
+from .iterations import Run
 from .near import Near
 from .problem import Problem
 from .spaces import Vector
 
 COLLAPSED = 1e-9  # the model zero must be proved to this
+WIDTH = 2.0  # times the smoothing: the exact level is that near the smooth one, most likely
 
 
 class Verdict(NamedTuple):
@@ -58,15 +60,17 @@ class Nothing(NamedTuple):
         return cls(levels, risk.exact_loss(short) + rows.constant, bool(np.all(short <= 0.0)))
 
 
-def verdict(problem: Problem, best: Best, nothing: Nothing, part: Near | None = None) -> Verdict:
-    """Recompute both bounds from the data; the best points may be those of near rows."""
+def verdict(problem: Problem, found: Run, nothing: Nothing, part: Near | None = None) -> Verdict:
+    """Recompute both bounds from the data; the run may be one of near rows."""
     rows, C, loss = problem.rows, problem.C, problem.risk.loss
     small = problem if part is None else part.problem
-    slope = feasible(small.risk, best.slope)
-    w, g = best.point.f.w, small.pulled(slope)
+    slope = feasible(small.risk, found.best.slope)
+    point, g = found.best.point, small.pulled(slope)
+    w = point.f.w
     f, image = problem.space.exact(w, g) if part is None else problem.space.exact(part.weights(w), part.weights(g))
     z = problem.reach(f)
-    levels = rules.best_levels(small.rows, z if part is None else part.seen(z), C, loss)
+    around = (float(point.b[0]) - WIDTH * found.h, float(point.b[0]) + WIDTH * found.h) if point.b.size else None
+    levels = rules.best_levels(small.rows, z if part is None else part.seen(z), C, loss, around)
     short = rows.margin - z
     short -= rows.shift(levels)
     norm = max(0.0, problem.space.inner(f, f))

@@ -51,7 +51,8 @@ def dual_value(problem: Problem, slope: Array, norm: float) -> tuple[float, floa
         curve += 2.0 * C * risk.slope_cost(slope)
     else:
         total = risk.totals(slope)
-        most = float(np.min(rows.weight[total > 0.0] / total[total > 0.0], initial=np.inf))
+        used = np.max(np.divide(total, rows.weight, out=np.zeros_like(total), where=rows.weight > 0.0), initial=0.0)
+        most = 1.0 / float(used) if used > 0.0 else np.inf
     t = min(max(0.0, gain / curve), most) if curve > 0.0 else min(1.0, most)
     return t, t * gain - 0.5 * t * t * curve + C * rows.constant
 
@@ -75,7 +76,8 @@ def feasible(risk: RowsRisk, slope: Array) -> Array:
         curve = float(room @ e**2)
         if curve > 0.0:
             slope = np.clip(slope - room * e * (float(e @ slope) / curve), 0.0, most)
-    up, down = float(e[e > 0] @ slope[e > 0]), -float(e[e < 0] @ slope[e < 0])
+    up, down = float(np.maximum(e, 0.0) @ slope), -float(np.minimum(e, 0.0) @ slope)
     if min(up, down) <= 0.0:
         return np.zeros_like(slope)
-    return np.where(e > 0, slope * min(1.0, down / up), slope * min(1.0, up / down))
+    slope *= np.where(e > 0, min(1.0, down / up), min(1.0, up / down))
+    return slope

@@ -68,7 +68,7 @@ def _by_near_rows(problem: Problem, plan: Plan, goal: Goal, begin: Start, n_iter
     if part is None:
         return None
     found = run(part.problem, CAREFUL * goal.tol, goal.max_iter, goal.report, (part.start, *begin[1:]))
-    said = verdict(problem, found.best, goal.nothing, part)
+    said = verdict(problem, found, goal.nothing, part)
     plan.keep_reach(point.short, said.short)
     return Outcome(found, said, part, n_iter + found.n_iter)
 
@@ -77,7 +77,7 @@ def _by_all_rows(problem: Problem, plan: Plan, goal: Goal, begin: Start | None, 
     first, tol = None if begin is None else problem.point(*begin[:2]).short, goal.tol
     for _ in range(TRIES):
         found = run(problem, tol, goal.max_iter, goal.report, begin)
-        said = verdict(problem, found.best, goal.nothing)
+        said = verdict(problem, found, goal.nothing)
         n_iter += found.n_iter
         if not found.is_done or goal.is_met(said):
             break
