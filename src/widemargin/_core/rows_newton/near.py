@@ -18,7 +18,7 @@ from .. import _rows
 from ..comparisons import IntArray, Rows
 from ..solution import Array
 from .problem import Point, Problem
-from .spaces import Columns, Gram, Vector
+from .spaces import Coefficients, Columns, Gram, Vector
 
 MOST = 0.6  # a larger share of near rows is not worth it
 FEWEST = 2000  # rows
@@ -120,7 +120,7 @@ def _in_columns(problem: Problem, point: Point, small: Rows, chosen: IntArray, f
 
 def _in_gram(problem: Problem, point: Point, small: Rows, chosen: IntArray, far: list[Far]) -> Near:
     """Take the near rows' items, and the functions that matter besides."""
-    rows, space = problem.rows, cast("Gram", problem.space)
+    rows, space = problem.rows, cast("Coefficients", problem.space)
     items, place = np.unique(rows.D.indices[chosen], return_inverse=True)
     place = np.append(place, items.size + np.arange(len(far)))
     functions = (*(space.vector(group.on_items(rows) / group.total) for group in far), point.f)
@@ -139,10 +139,10 @@ def _entries(place: IntArray, sign: Array, n: int) -> sparse.csr_array:
     return sparse.csr_array((sign, place, np.arange(m + 1)), shape=(m, n))
 
 
-def _with_functions(space: Gram, items: IntArray, functions: tuple[Vector, ...]) -> Gram:
+def _with_functions(space: Coefficients, items: IntArray, functions: tuple[Vector, ...]) -> Gram:
     """Return the Gram matrix of some items and of a few functions."""
     n, k = items.size, len(functions)
-    M = np.empty((n + k, n + k), space.blocks[0].dtype)
+    M = np.empty((n + k, n + k), space.dtype)
     M[:n, :n] = space.square(items)
     for j, f in enumerate(functions, n):
         M[j, :n] = M[:n, j] = f.u[items]

@@ -14,7 +14,7 @@ from .answer import Nothing, Verdict
 from .iterations import Run
 from .near import Near, near
 from .problem import Point, Problem
-from .spaces import Columns, Vector
+from .spaces import Coefficients, Columns, Vector
 
 NEXT, NEXT_RANGE = 0.5, (1.0, 16.0)  # the last smoothing times this and its steps begins the solve for another C
 QUICK = 5  # steps up to which the smoothing that would have been enough begins the next solve
@@ -33,6 +33,11 @@ class Setting(NamedTuple):
     problem: Problem
     weights: Callable[[Array], Array]
     coefficients: Callable[[Array], Array]  # of multipliers
+
+    def is_rougher(self, dtype: np.dtype) -> bool:
+        """Whether it has kernel values, in a lower precision."""
+        space = self.problem.space
+        return isinstance(space, Coefficients) and space.dtype.itemsize < dtype.itemsize
 
 
 class Mark(NamedTuple):
@@ -63,6 +68,12 @@ class Plan:
     h: float = 0.0
     reach: float | None = None  # how far from its margin a row was, at a start, that came to it
     is_written: bool = False  # or need not be
+    is_fine: bool = False  # rounded kernel values have failed once
+
+    def refined(self) -> bool:
+        """Ask for exact kernel values from now on; False where they were so before."""
+        self.is_fine = self.setting is not None and self.setting.is_rougher(np.dtype(np.float64))
+        return self.is_fine
 
     def begin(self, problem: Problem) -> Start | None:
         """Return the last solution, moved on as it moved last with log C where that is not far."""
