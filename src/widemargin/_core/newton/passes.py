@@ -22,8 +22,8 @@ from .rows import EVERY, Rows, load
 
 if TYPE_CHECKING:
     from ..comparisons import IntArray
+    from ..pool import Pool
     from ..risks import GroupedPairRisk, Terms
-    from .pool import Pool
 
 S = TypeVar("S")
 T = TypeVar("T")

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ..gram import Gram
+from ..pool import Pool
 from ..solution import Array
 from .kernel import Memory
 from .passes import LinearPairs, Look
-from .pool import Pool
 
 if TYPE_CHECKING:
     from ..comparisons import IntArray
