@@ -104,7 +104,7 @@ class PreferenceEstimator(Solving, BaseEstimator):
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False, **check_y
         )
-        check_finite(X, type(self).__name__, effective_n_jobs(self.get_params(deep=False).get("n_jobs")))
+        check_finite(X, type(self).__name__, effective_n_jobs(getattr(self, "n_jobs", None)))
         if self._is_precomputed:
             self._check_items(X, reset=True)
         weight, group = check_weight(sample_weight, X.shape[0]), query_codes(qid, X.shape[0])
@@ -240,12 +240,17 @@ def drop_column(frame, name):
 def check_finite(X, estimator_name, n_threads=1):
     """Refuse nan and infinity; products of X with itself tell of most data that there is none, in half the time."""
     values = X.data if sparse.issparse(X) else X
-    if values.flags.c_contiguous or values.flags.f_contiguous:
-        flat = values.ravel(order="K")
-        with ThreadPoolExecutor(n_threads) as threads:
-            if np.isfinite(sum(threads.map(_squared_norm, np.array_split(flat, n_threads)))):
-                return
+    is_flat = values.flags.c_contiguous or values.flags.f_contiguous
+    if is_flat and np.isfinite(_norm_by_threads(values.ravel(order="K"), n_threads)):
+        return
     assert_all_finite(X, estimator_name=estimator_name, input_name="X")
+
+
+def _norm_by_threads(x, n_threads):
+    if n_threads == 1:
+        return _squared_norm(x)
+    with ThreadPoolExecutor(n_threads) as threads:
+        return sum(threads.map(_squared_norm, np.array_split(x, n_threads)))
 
 
 def _squared_norm(x):

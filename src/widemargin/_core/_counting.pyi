@@ -52,6 +52,23 @@ def laplacian_product(
     shares: Array,
     out: Array,
 ) -> None: ...
+def conjugate_gradients(
+    K: NDArray,
+    C: float,
+    u: Array,
+    order: IntArray,
+    by_u: IntArray,
+    rank: IntArray,
+    starts: IntArray,
+    weight: Array,
+    thresholds: Array,
+    shares: Array,
+    r: Array,
+    x: Array,
+    share: float,
+    enough: float,
+    most: int,
+) -> int: ...
 def degrees(
     u: Array,
     base: int,

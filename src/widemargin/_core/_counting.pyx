@@ -14,7 +14,7 @@ Each loop has a NumPy twin in `_counting_ref.py`.
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
-from scipy.linalg.cython_blas cimport dgemv, sgemv
+from scipy.linalg.cython_blas cimport dgemv, dsymv, sgemv, ssymv
 
 cdef enum:
     FEW = 24  # up to so many levels one running sum per level beats a tree
@@ -552,6 +552,242 @@ def laplacian_product(const double[::1] u, const double[::1] v, const int64_t[::
             for k in range(n):
                 out[order[by_u[a + k]]] += 2.0 * s.c[k] * (s.x[k] * s.total[k] - s.moment[k])
     release(&s)
+
+
+cdef struct Partners:  # of the items of all groups, by position in ascending order of utility; fixed while u is
+    double* c  # weights
+    double* total  # sum over thresholds of share * (weight of the active partners)
+    double* cx  # weight times payload
+    double* moment  # sum of share * (weight times payload of the active partners)
+    double* sums  # over inserted items by level: a Fenwick tree; or a table of prefix sums by item and level
+    double* under  # by level: sums over all items of lower level
+    int32_t* rank
+    int32_t* worse  # by threshold: the active worse partners of a position are here and after
+    int32_t* better  # by threshold: the active better partners are before
+    int64_t* item
+
+
+cdef void between(Partners* p, Py_ssize_t a, Py_ssize_t n, Py_ssize_t m, const double* us, double t) noexcept nogil:
+    """Find for each position of a group which others are active partners at a threshold."""
+    cdef Py_ssize_t k, i = 0
+    cdef int32_t* worse = p.worse + m + a
+    cdef int32_t* better = p.better + m + a
+    for k in range(n):
+        while i < n and not us[k] - us[i] < t:  # strict: a margin of exactly t is no violation
+            i += 1
+        worse[k] = <int32_t> i
+    i = 0
+    for k in range(n):
+        while i < n and worse[i] <= k:
+            i += 1
+        better[k] = <int32_t> i
+
+
+cdef void gather_moments(Partners* p, Py_ssize_t a, Py_ssize_t n, Py_ssize_t levels, Py_ssize_t size,
+                         const double[::1] shares) noexcept nogil:
+    """Sum the payloads of the active partners of a group: `visit`, with all that payloads do not change known."""
+    cdef Py_ssize_t i, k, l, m, width = levels + 1
+    cdef Py_ssize_t[MOST] next_worse, next_better
+    cdef double[MOST] share
+    cdef const int32_t* rank = p.rank + a
+    cdef const double* cx = p.cx + a
+    cdef double* moment = p.moment + a
+    cdef double* row = p.sums
+    cdef const double* last
+    cdef double value, everything = 0.0
+    memset(moment, 0, n * sizeof(double))
+    if cells(n, levels) > 0:
+        memset(row, 0, width * sizeof(double))
+        for i in range(n):
+            value, k = cx[i], rank[i]
+            for l in range(width):  # row i: sums over the first i items of level below l
+                row[width + l] = row[l] + (value if l > k else 0.0)
+            row += width
+        last = row
+        for m in range(shares.shape[0]):
+            if shares[m] == 0.0:
+                continue
+            for k in range(n):
+                row = p.sums + p.worse[m * size + a + k] * width
+                value = last[rank[k]] - row[rank[k]]
+                row = p.sums + p.better[m * size + a + k] * width
+                moment[k] += shares[m] * (value + row[levels] - row[rank[k] + 1])
+        return
+    memset(p.under, 0, (levels + 1) * sizeof(double))
+    memset(p.sums, 0, (levels + 1) * sizeof(double))
+    for k in range(n):
+        p.under[rank[k] + 1] += cx[k]
+    for k in range(levels):
+        p.under[k + 1] += p.under[k]
+    for m in range(shares.shape[0]):
+        next_worse[m] = next_better[m] = 0
+        share[m] = shares[m]
+    for i in range(n + 1):
+        for m in range(shares.shape[0]):
+            if share[m] == 0.0:
+                continue
+            k = next_worse[m]
+            while k < n and p.worse[m * size + a + k] == i:
+                value, l = p.under[rank[k]], rank[k]
+                while l > 0:
+                    value -= p.sums[l]
+                    l &= l - 1
+                moment[k] += share[m] * value
+                k += 1
+            next_worse[m] = k
+            k = next_better[m]
+            while k < n and p.better[m * size + a + k] == i:
+                value, l = everything, rank[k] + 1
+                while l > 0:
+                    value -= p.sums[l]
+                    l &= l - 1
+                moment[k] += share[m] * value
+                k += 1
+            next_better[m] = k
+        if i < n:
+            everything += cx[i]
+            l = rank[i] + 1
+            while l <= levels:
+                p.sums[l] += cx[i]
+                l += l & -l
+
+
+cdef void curve(Partners* p, const double* v, double C, const int64_t[::1] starts, const int64_t[::1] rank,
+                Py_ssize_t size, const double[::1] shares, double* out) noexcept nogil:
+    """Add C L v to out."""
+    cdef Py_ssize_t q, a, n, k
+    for q in range(starts.shape[0] - 1):
+        a = starts[q]
+        n = starts[q + 1] - a
+        if rank[a] < 1:
+            continue
+        for k in range(a, a + n):
+            p.cx[k] = p.c[k] * v[p.item[k]]
+        gather_moments(p, a, n, rank[a] + 1, size, shares)
+        for k in range(a, a + n):
+            out[p.item[k]] += 2.0 * C * (p.cx[k] * p.total[k] - p.c[k] * p.moment[k])
+
+
+cdef inline void symv(const product* K, int n, const product* x, product* y) noexcept nogil:
+    """Write y = K x, from the lower half of rows of K."""
+    cdef char half = b"U"  # BLAS counts by columns
+    cdef int one = 1
+    cdef product scale = 1.0, zero = 0.0
+    if product is float:
+        ssymv(&half, &n, &scale, <float*> K, &n, <float*> x, &one, &zero, y, &one)
+    else:
+        dsymv(&half, &n, &scale, <double*> K, &n, <double*> x, &one, &zero, y, &one)
+
+
+cdef inline double dot(const double* x, const double* y, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i
+    cdef double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0
+    for i in range(0, n - 3, 4):
+        s0 += x[i] * y[i]
+        s1 += x[i + 1] * y[i + 1]
+        s2 += x[i + 2] * y[i + 2]
+        s3 += x[i + 3] * y[i + 3]
+    for i in range(n - n % 4, n):
+        s0 += x[i] * y[i]
+    return (s0 + s1) + (s2 + s3)
+
+
+cdef Py_ssize_t descend(Partners* p, const product* K, double C, const int64_t[::1] starts, const int64_t[::1] rank,
+                        const double[::1] shares, double* r, double* x, double* d, product* rounded, Py_ssize_t n,
+                        double share, double enough, Py_ssize_t most) noexcept nogil:
+    """Conjugate gradients in the inner product of K; vectors are followed by their products with K."""
+    cdef Py_ssize_t i, k
+    cdef double* q = d + 2 * n
+    cdef double rest = dot(r, r + n, n), before, curvature, step, target
+    target = max(share * rest, enough)
+    for i in range(2 * n):
+        d[i] = r[i]
+    for k in range(1, most + 1):
+        for i in range(n):
+            q[i] = d[i]
+        curve(p, d + n, C, starts, rank, n, shares, q)
+        for i in range(n):
+            rounded[i] = <product> q[i]
+        symv(K, <int> n, rounded, rounded + n)
+        for i in range(n):
+            q[n + i] = rounded[n + i]
+        curvature = dot(d, q + n, n)
+        if not curvature > 0.0:
+            return 0
+        step = rest / curvature
+        for i in range(2 * n):
+            x[i] += step * d[i]
+            r[i] -= step * q[i]
+        before = rest
+        rest = dot(r, r + n, n)
+        if not rest > target:
+            return k
+        for i in range(2 * n):
+            d[i] = r[i] + rest / before * d[i]
+    return 0
+
+
+def conjugate_gradients(const product[:, ::1] K, double C, const double[::1] u, const int64_t[::1] order,
+                        const int64_t[::1] by_u, const int64_t[::1] rank, const int64_t[::1] starts,
+                        const double[::1] weight, const double[::1] thresholds, const double[::1] shares,
+                        double[:, ::1] r, double[:, ::1] x, double share, double enough, Py_ssize_t most):
+    """Solve (I + C L K) x = r in the inner product of K, L = sum_m shares[m] Hess phi(thresholds[m]) at u, from x = 0.
+
+    Of K the lower half is read. Rows of r and x: coefficients, and their products with K; r ends as what is left. Ends
+    where r'Kr falls to a share of what it was, or to `enough`, and returns the number of steps; 0 after `most`.
+    """
+    cdef Py_ssize_t n = u.shape[0], M = thresholds.shape[0], q, a, size, levels, k, m, table = n + 2, steps = 0
+    cdef Partners p
+    cdef Scratch s
+    cdef double[MOST] H, inner, pairs
+    cdef double shift
+    cdef int64_t[::1] every = by_u.copy()
+    cdef product* rounded
+    for q in range(starts.shape[0] - 1):
+        every[q] = q
+        table = max(table, cells(starts[q + 1] - starts[q], rank[starts[q]] + 1))
+    p.c = <double*> malloc((9 * n + 2 + table) * sizeof(double))  # and d and q, twice as long
+    p.rank = <int32_t*> malloc((1 + 2 * M) * n * sizeof(int32_t))
+    p.item = <int64_t*> malloc(n * sizeof(int64_t))
+    rounded = <product*> malloc(2 * n * sizeof(product))
+    if (not allocate(&s, starts, rank, every[:starts.shape[0] - 1], True) or p.c == NULL or p.rank == NULL
+            or p.item == NULL or rounded == NULL):
+        release(&s)
+        free(p.c)
+        free(p.rank)
+        free(p.item)
+        free(rounded)
+        raise MemoryError
+    p.total, p.cx, p.moment, p.under = p.c + n, p.c + 2 * n, p.c + 3 * n, p.c + 8 * n
+    p.sums = p.c + 9 * n + 2
+    p.worse, p.better = p.rank + n, p.rank + (1 + M) * n
+    with nogil:
+        for q in range(starts.shape[0] - 1):
+            a = starts[q]
+            size = starts[q + 1] - a
+            levels = rank[a] + 1
+            shift = u[order[a]]
+            for k in range(size):
+                p.item[a + k] = order[by_u[a + k]]
+                s.us[k] = u[p.item[a + k]] - shift
+                s.x[k] = 0.0
+                s.c[k] = p.c[a + k] = weight[p.item[a + k]]
+                s.rank[k] = p.rank[a + k] = <int32_t> rank[by_u[a + k]]
+            if levels < 2:
+                continue
+            visit(&s, s.x, size, levels, thresholds, shares, H, inner, pairs)
+            for k in range(size):
+                p.total[a + k] = s.total[k]
+            for m in range(M):
+                between(&p, a, size, m * n, s.us, thresholds[m])
+        steps = descend(&p, &K[0, 0], C, starts, rank, shares, &r[0, 0], &x[0, 0], p.c + 4 * n, rounded, n, share,
+                        enough, most)
+    release(&s)
+    free(p.c)
+    free(p.rank)
+    free(p.item)
+    free(rounded)
+    return steps
 
 
 def degrees(const double[::1] u, int64_t base, const int64_t[::1] order, const int64_t[::1] rank,

@@ -26,10 +26,11 @@ from ..solution import Array, Solution, Status, relative_gap
 from .galerkin import Galerkin, Steady
 
 if TYPE_CHECKING:
-    from ..risks import GroupedPairRisk, Terms
+    from ..risks import GroupedPairRisk, Hessian, Terms
 
 Product: TypeAlias = Callable[[Array], Array]
 Say: TypeAlias = Callable[[str], None]
+Seen: TypeAlias = "tuple[Terms, Array, Hessian]"  # what the risk says of utilities
 
 SEED = 20100
 FORCING = 0.3  # share of the residual that conjugate gradients leave
@@ -53,7 +54,7 @@ class Look(NamedTuple):
     s: Array  # K b
     terms: Terms
     g: Array
-    hessp: Product
+    hessp: Hessian
     R: Array
     KR: Array
 
@@ -71,9 +72,9 @@ class KernelGoal:
         """Look at b; two products."""
         return self.look(b, self.gram.exact_product(b) if self.exact else self.gram.product(b))
 
-    def look(self, b: Array, s: Array) -> Look:
-        """Visit the pairs at s = K b; one product."""
-        terms, g, hessp = self.risk.evaluate(s)
+    def look(self, b: Array, s: Array, seen: Seen | None = None) -> Look:
+        """Visit the pairs at s = K b, unless they were seen; one product."""
+        terms, g, hessp = seen or self.risk.evaluate(s)
         R = b + self.C * g
         KR = self.gram.exact_product(R) if self.exact else self.gram.product(R)
         return Look(b, s, terms, g, hessp, R, KR)
@@ -94,49 +95,54 @@ class KernelGoal:
         """Return the same goal under another smoothing."""
         return replace(self, risk=self.risk.smoothed(h))
 
-    def descend(self, at: Look, x: Array, Kx: Array) -> tuple[Array, Array]:
-        """Return (b, K b) near the lowest point along x: only pairs are visited, the slope's sign is bracketed."""
+    def descend(self, at: Look, x: Array, Kx: Array) -> tuple[Array, Array, Seen | None]:
+        """Return b, K b and its pairs near the lowest point along x: the slope's sign is bracketed."""
         across, square, slope = float(at.b @ Kx), float(x @ Kx), float(at.R @ Kx)
         low, high, step = (0.0, slope), (np.inf, np.inf), 1.0
         for _ in range(LINE_STEPS if slope < 0.0 else 0):
-            first = across + step * square + self.C * float(self.risk.gradient(at.s + step * Kx) @ Kx)
+            s = at.s + step * Kx
+            seen = self.risk.evaluate(s)
+            first = across + step * square + self.C * float(seen[1] @ Kx)
             if abs(first) <= -LINE_GOAL * slope:
-                break
+                return at.b + step * x, s, seen
             low, high = (low, (step, first)) if first > 0.0 else ((step, first), high)
             share = np.clip(-low[1] / (high[1] - low[1]), 0.1, 0.9) if np.isfinite(high[0]) else np.inf
             step = low[0] + (high[0] - low[0]) * float(share) if np.isfinite(share) else 2.0 * step
-        return at.b + step * x, at.s + step * Kx
+        return at.b + step * x, at.s + step * Kx, None
 
 
-def _identity(q: Array, Kq: Array) -> tuple[Array, Array]:
-    return q, Kq
+def _identity(q: Array) -> Array:
+    return q
 
 
-Conditioner: TypeAlias = Callable[[Array, Array], tuple[Array, Array]]
+Conditioner: TypeAlias = Callable[[Array], Array]
 
 
 def direction(goal: KernelGoal, at: Look, condition: Conditioner, enough: float) -> tuple[Array, Array, int]:
     """Solve (I + C L K) x = -R in the inner product of K; return x, K x and the number of steps, 0 if too few."""
-    r, Kr = -at.R, -at.KR
-    x, Kx = np.zeros_like(r), np.zeros_like(r)
-    z, Kz = condition(r, Kr)
-    d, Kd, rz = z, Kz, float(r @ Kz)
-    target = max(FORCING**2 * float(r @ Kr), enough)
+    r, K = -np.stack([at.R, at.KR]), goal.gram.square  # here and below: coefficients, and their values K b
+    if condition is _identity and K is not None:
+        x, n_steps = at.hessp.solve(K, goal.C, r, FORCING**2, enough, MOST_CG)
+        return x[0], x[1], n_steps
+    x, q, d = np.zeros_like(r), np.empty_like(r), condition(r).copy()  # r changes in place
+    rz, rest = float(r[0] @ d[1]), float(r[0] @ r[1])
+    target = max(FORCING**2 * rest, enough)
     for k in range(1, 1 + (MOST_CG if condition is _identity else MOST_CONDITIONED_CG)):
-        q = d + goal.C * at.hessp(Kd)
-        Kq = goal.gram.product(q)
-        curvature = float(d @ Kq)
+        q[0] = d[0] + goal.C * at.hessp(d[1])
+        q[1] = goal.gram.product(q[0])
+        curvature = float(d[0] @ q[1])
         if not curvature > 0.0:
             break
         step = rz / curvature
-        x, Kx = x + step * d, Kx + step * Kd
-        r, Kr = r - step * q, Kr - step * Kq
-        if not float(r @ Kr) > target:
-            return x, Kx, k
-        z, Kz = condition(r, Kr)
-        rz, before = float(r @ Kz), rz
-        d, Kd = z + (rz / before) * d, Kz + (rz / before) * Kd
-    return x, Kx, 0
+        x += step * d
+        r -= step * q
+        rest = float(r[0] @ r[1])
+        if not rest > target:
+            return x[0], x[1], k
+        z = condition(r)
+        rz, before = rest if z is r else float(r[0] @ z[1]), rz
+        d = z + (rz / before) * d
+    return x[0], x[1], 0
 
 
 class Frozen(NamedTuple):
@@ -301,8 +307,8 @@ class Ascent:
             if n_steps == 0 and condition is not _identity:
                 self.memory.is_broken = True
                 x, Kx, _ = direction(goal, at, _identity, enough)
-        b, s = goal.descend(at, x, Kx)
-        self.at = goal.start(b) if goal.exact and goal.gram.is_rounded else goal.look(b, s)
+        b, s, seen = goal.descend(at, x, Kx)
+        self.at = goal.start(b) if goal.exact and goal.gram.is_rounded else goal.look(b, s, seen)
 
 
 def newton_kernel(
@@ -319,7 +325,8 @@ def newton_kernel(
     """Minimise 1/2 b'Kb + C * risk(K b) over one coefficient per item; a warm start replaces the samples."""
     n = gram.n_items
     memory = memory or Memory()
-    b, s, h = np.zeros(n), None, FIRST_H
+    b, h = np.zeros(n), FIRST_H
+    s: Array | None = b
     if start is not None:
         (b, s), h = memory.begin(C, start), memory.h
         s = s if gram.is_rounded else None  # computed anew at the end of each solve there; cheap to compute here
@@ -328,7 +335,7 @@ def newton_kernel(
             break
         sample = risk.sample(size, SEED)
         goal = KernelGoal(gram.corner(sample.items), sample.whole.smoothed(h), C)
-        coarse = Ascent(goal, b[sample.items], None, max(tol, 2e-2))
+        coarse = Ascent(goal, b[sample.items], s if s is None else s[sample.items], max(tol, 2e-2))
         coarse.run(min(max_iter, 30), lambda _: None)
         b, s = np.zeros(n), None
         b[sample.items], h = coarse.at.b, coarse.goal.risk.h
