@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import mmap
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
@@ -175,12 +175,15 @@ class HalfGram:
         width = n if n <= SQUARE_ITEMS else STRIP
         strips = [_room(n - a, min(width, n - a), np.float32) for a in range(0, n, width)]
         kept = [_room(n, n, np.float64)] if is_shared and n <= KEPT_ITEMS else []
-        for rows, columns, K in lower_tiles(kernel, X):
+
+        def store(rows: slice, columns: slice, K: Array) -> None:
             k = columns.start // width
             a = k * width
             strips[k][rows.start - a : rows.stop - a, columns.start - a : columns.stop - a] = _without_subnormals(K)
             if kept:
                 kept[0][rows, columns] = K
+
+        lower_tiles(kernel, X, store)
         return cls(kernel, X, strips, kept)
 
     @property
@@ -206,9 +209,9 @@ class HalfGram:
     def exact_product(self, v: Array) -> Array:
         """Return K v from the kernel's float64 values: computed again, and kept where few items are asked for again."""
         if not self.kept and self.asked and self.n_items <= KEPT_ITEMS:
-            self.kept.append(_room(self.n_items, self.n_items, np.float64))
-            for rows, columns, K in lower_tiles(self.kernel, self.X):
-                self.kept[0][rows, columns] = K
+            kept = _room(self.n_items, self.n_items, np.float64)
+            lower_tiles(self.kernel, self.X, lambda rows, columns, K: kept.__setitem__((rows, columns), K))
+            self.kept.append(kept)
         self.asked.append(None)
         if not self.kept:
             return streamed_product(self.kernel, self.X, v)
@@ -254,35 +257,41 @@ def _independent(K: Array, left_out: float, ridge: float = 0.0) -> tuple[IntArra
 def _room(n: int, m: int, dtype: Any) -> NDArray:
     """Return an array that is not filled; pages that are never written to take no memory."""
     size = n * m * np.dtype(dtype).itemsize
-    return np.empty((n, m), dtype) if size < LARGE else np.frombuffer(mmap.mmap(-1, size), dtype).reshape(n, m)
+    if size < LARGE:
+        return np.empty((n, m), dtype)
+    return np.frombuffer(mmap.mmap(-1, size, access=mmap.ACCESS_COPY), dtype).reshape(n, m)
 
 
-def lower_tiles(kernel: Kernel, X: Any) -> Iterator[tuple[slice, slice, Array]]:
-    """Yield rows, columns and the kernel's values there: by columns, from the diagonal down, in float64."""
+def lower_tiles(kernel: Kernel, X: Any, use: Callable[[slice, slice, Array], None]) -> None:
+    """Call use with rows, columns and the kernel's values there: by columns, from the diagonal down, in float64.
+
+    A tile is forgotten before the next one is made, in the same memory.
+    """
     n = X.shape[0]
     for a in range(0, n, TILE):
         columns = slice(a, min(a + TILE, n))
         values = kernel.against(_float64(X[columns]))
         for i in range(a, n, TILE):
             rows = slice(i, min(i + TILE, n))
-            K = values(_float64(X[rows]))
-            if not np.isfinite(K.sum()):
-                raise ValueError("the kernel gave NaN or infinite values; look at gamma, degree and the scale of X.")
-            yield rows, columns, K
+            use(rows, columns, _finite(values(_float64(X[rows]))))
+
+
+def _finite(K: Array) -> Array:
+    if not np.isfinite(K.sum()):
+        raise ValueError("the kernel gave NaN or infinite values; look at gamma, degree and the scale of X.")
+    return K
 
 
 def streamed_product(kernel: Kernel, X: Any, v: Array) -> Array:
     """Return K v, or K times the columns of v; a tile of K exists at a time."""
-    return tiled_product(lower_tiles(kernel, X), v)
-
-
-def tiled_product(tiles: Iterable[tuple[slice, slice, Array]], v: Array) -> Array:
-    """Return K v, or K times the columns of v, from the tiles of the lower half."""
     out = np.zeros(v.shape)
-    for rows, columns, K in tiles:
+
+    def add(rows: slice, columns: slice, K: Array) -> None:
         out[rows] += K @ v[columns]
         if rows.start >= columns.stop:
             out[columns] += K.T @ v[rows]
+
+    lower_tiles(kernel, X, add)
     return out
 
 
