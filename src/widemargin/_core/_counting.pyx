@@ -209,10 +209,11 @@ cdef inline Sums below(const Sums* tree, Py_ssize_t levels, Py_ssize_t rank) noe
             s.c += tree[l].c
             s.cx += tree[l].cx
         return s
-    while rank > 0:
+    while levels > 0:  # as often for each rank: nothing is mispredicted, and tree[0] is 0
         s.c += tree[rank].c
         s.cx += tree[rank].cx
         rank &= rank - 1
+        levels >>= 1
     return s
 
 
@@ -586,7 +587,7 @@ cdef void between(Partners* p, Py_ssize_t a, Py_ssize_t n, Py_ssize_t m, const d
 cdef void gather_moments(Partners* p, Py_ssize_t a, Py_ssize_t n, Py_ssize_t levels, Py_ssize_t size,
                          const double[::1] shares) noexcept nogil:
     """Sum the payloads of the active partners of a group: `visit`, with all that payloads do not change known."""
-    cdef Py_ssize_t i, k, l, m, width = levels + 1
+    cdef Py_ssize_t i, k, l, m, bits, width = levels + 1
     cdef Py_ssize_t[MOST] next_worse, next_better
     cdef double[MOST] share
     cdef const int32_t* rank = p.rank + a
@@ -628,19 +629,21 @@ cdef void gather_moments(Partners* p, Py_ssize_t a, Py_ssize_t n, Py_ssize_t lev
                 continue
             k = next_worse[m]
             while k < n and p.worse[m * size + a + k] == i:
-                value, l = p.under[rank[k]], rank[k]
-                while l > 0:
+                value, l, bits = p.under[rank[k]], rank[k], levels
+                while bits > 0:  # as often for each rank: see `below`
                     value -= p.sums[l]
                     l &= l - 1
+                    bits >>= 1
                 moment[k] += share[m] * value
                 k += 1
             next_worse[m] = k
             k = next_better[m]
             while k < n and p.better[m * size + a + k] == i:
-                value, l = everything, rank[k] + 1
-                while l > 0:
+                value, l, bits = everything, rank[k] + 1, levels
+                while bits > 0:
                     value -= p.sums[l]
                     l &= l - 1
+                    bits >>= 1
                 moment[k] += share[m] * value
                 k += 1
             next_better[m] = k
@@ -736,53 +739,45 @@ def conjugate_gradients(const product[:, ::1] K, double C, const double[::1] u, 
     Of K the lower half is read. Rows of r and x: coefficients, and their products with K; r ends as what is left. Ends
     where r'Kr falls to a share of what it was, or to `enough`, and returns the number of steps; 0 after `most`.
     """
-    cdef Py_ssize_t n = u.shape[0], M = thresholds.shape[0], q, a, size, levels, k, m, table = n + 2, steps = 0
+    cdef Py_ssize_t n = u.shape[0], M = thresholds.shape[0], q, a, size, k, m, table = n + 2, steps = 0
     cdef Partners p
-    cdef Scratch s
-    cdef double[MOST] H, inner, pairs
     cdef double shift
-    cdef int64_t[::1] every = by_u.copy()
+    cdef double* us
     cdef product* rounded
     for q in range(starts.shape[0] - 1):
-        every[q] = q
         table = max(table, cells(starts[q + 1] - starts[q], rank[starts[q]] + 1))
     p.c = <double*> malloc((9 * n + 2 + table) * sizeof(double))  # and d and q, twice as long
     p.rank = <int32_t*> malloc((1 + 2 * M) * n * sizeof(int32_t))
     p.item = <int64_t*> malloc(n * sizeof(int64_t))
     rounded = <product*> malloc(2 * n * sizeof(product))
-    if (not allocate(&s, starts, rank, every[:starts.shape[0] - 1], True) or p.c == NULL or p.rank == NULL
-            or p.item == NULL or rounded == NULL):
-        release(&s)
+    if p.c == NULL or p.rank == NULL or p.item == NULL or rounded == NULL:
         free(p.c)
         free(p.rank)
         free(p.item)
         free(rounded)
         raise MemoryError
     p.total, p.cx, p.moment, p.under = p.c + n, p.c + 2 * n, p.c + 3 * n, p.c + 8 * n
-    p.sums = p.c + 9 * n + 2
+    p.sums, us = p.c + 9 * n + 2, p.c + 4 * n
     p.worse, p.better = p.rank + n, p.rank + (1 + M) * n
     with nogil:
         for q in range(starts.shape[0] - 1):
             a = starts[q]
             size = starts[q + 1] - a
-            levels = rank[a] + 1
             shift = u[order[a]]
-            for k in range(size):
-                p.item[a + k] = order[by_u[a + k]]
-                s.us[k] = u[p.item[a + k]] - shift
-                s.x[k] = 0.0
-                s.c[k] = p.c[a + k] = weight[p.item[a + k]]
-                s.rank[k] = p.rank[a + k] = <int32_t> rank[by_u[a + k]]
-            if levels < 2:
+            for k in range(a, a + size):
+                p.item[k] = order[by_u[k]]
+                us[k] = u[p.item[k]] - shift
+                p.c[k] = p.cx[k] = weight[p.item[k]]
+                p.rank[k] = <int32_t> rank[by_u[k]]
+            if rank[a] < 1:
                 continue
-            visit(&s, s.x, size, levels, thresholds, shares, H, inner, pairs)
-            for k in range(size):
-                p.total[a + k] = s.total[k]
             for m in range(M):
-                between(&p, a, size, m * n, s.us, thresholds[m])
+                between(&p, a, size, m * n, us + a, thresholds[m])
+            gather_moments(&p, a, size, rank[a] + 1, n, shares)
+            for k in range(a, a + size):
+                p.total[k] = p.moment[k]
         steps = descend(&p, &K[0, 0], C, starts, rank, shares, &r[0, 0], &x[0, 0], p.c + 4 * n, rounded, n, share,
                         enough, most)
-    release(&s)
     free(p.c)
     free(p.rank)
     free(p.item)
