@@ -63,6 +63,11 @@ def conjugate_gradients(
     weight: Array,
     thresholds: Array,
     shares: Array,
+    items: IntArray,
+    inverse: Array,
+    change: Array,
+    basis: NDArray,
+    across: float,
     r: Array,
     x: Array,
     share: float,
@@ -81,17 +86,20 @@ def degrees(
     shares: Array,
     out: Array,
 ) -> None: ...
-def laplacian_tile(
-    u: NDArray,
-    weight: NDArray,
-    worse: IntArray,
-    degree: Array,
+def laplacian_rows(
+    u: Array,
+    base: int,
+    order: IntArray,
+    rank: IntArray,
+    starts: IntArray,
+    groups: IntArray,
+    weight: Array,
     thresholds: Array,
     shares: Array,
-    first: int,
+    X: NDArray,
     out: NDArray,
 ) -> None: ...
-def laplacian_rows(
+def laplacian_tree(
     u: Array,
     base: int,
     order: IntArray,

@@ -39,6 +39,7 @@ class Span:
     columns: NDArray  # K[:, items]
     inverse: Array  # U^-1, with K[items, items] = U'U
     diagonal: Array  # of K
+    values: Array | None = None  # of the basis at all items, where they are at hand
 
     @property
     def size(self) -> int:
@@ -51,18 +52,20 @@ class Span:
         n = int(np.clip(SPAN_SHARE * gram.n_items, LEAST_SPAN, LARGEST_SPAN))
         items = np.random.default_rng(SPAN_SEED).permutation(gram.n_items)[:n].astype(np.int64)
         columns = gram.columns(items)
-        pivots, inverse = _independent(columns[items].astype(float), LEFT_OUT_DRAWN, RIDGE)
+        pivots, inverse, _ = _independent(columns[items].astype(float), LEFT_OUT_DRAWN, RIDGE)
         return cls(items[pivots], columns.take(pivots, axis=1), inverse, gram.diagonal)
 
     @classmethod
     def best(cls, K: Array) -> Span:
         """Choose among all items."""
-        items, inverse = _independent(K, LEFT_OUT)
-        return cls(items, K[:, items], inverse, np.diag(K))
+        items, inverse, values = _independent(K, LEFT_OUT)
+        return cls(items, K[:, items], inverse, np.diag(K), values)
 
     @cached_property
     def basis(self) -> NDArray:
         """Return the values of the basis at all items, K[:, items] U^-1, as exact as the columns are."""
+        if self.values is not None:
+            return self.values
         out = np.empty(self.columns.shape, self.columns.dtype)
         for a in range(0, len(out), STRIP):
             out[a : a + STRIP] = self.columns[a : a + STRIP].astype(float) @ self.inverse
@@ -95,6 +98,10 @@ class Gram(Protocol):
     @property
     def square(self) -> NDArray | None:
         """Return the matrix as one array by rows, of which the lower half is there; None where there is none."""
+
+    @property
+    def exact_square(self) -> Array | None:
+        """Return the same in float64 where it is at hand and `square` is not."""
 
     @property
     def diagonal(self) -> Array:
@@ -145,6 +152,11 @@ class WholeGram:
     def square(self) -> NDArray | None:
         """Return the matrix, by rows."""
         return self.K if self.K.flags.c_contiguous else self.K.T if self.K.flags.f_contiguous else None
+
+    @property
+    def exact_square(self) -> Array | None:
+        """Return None: it is what it is."""
+        return None
 
     @property
     def diagonal(self) -> Array:
@@ -236,6 +248,11 @@ class HalfGram:
         return self.strips[0] if len(self.strips) == 1 else None
 
     @property
+    def exact_square(self) -> Array | None:
+        """Return the float64 matrix where it is kept."""
+        return self.kept[0] if self.kept else None
+
+    @property
     def diagonal(self) -> Array:
         """Return the diagonal."""
         return np.asarray(self.kernel.diag(self.X), dtype=float)
@@ -246,12 +263,14 @@ class HalfGram:
         return Span.drawn(self)
 
 
-def _independent(K: Array, left_out: float, ridge: float = 0.0) -> tuple[IntArray, Array]:
-    """Return items that leave no more than a share of any other, and U^-1 with K + ridge = U'U there."""
+def _independent(K: Array, left_out: float, ridge: float = 0.0) -> tuple[IntArray, Array, Array]:
+    """Return items that leave no more than a share of any other, U^-1 with K + ridge = U'U there, and U' of all."""
     scale = np.trace(K) / len(K)
-    K = K + ridge * scale * np.eye(len(K))
-    factor, pivots, rank, _ = linalg.lapack.dpstrf(K, tol=(ridge + left_out) * scale, overwrite_a=True)
-    return pivots[:rank].astype(np.int64) - 1, linalg.lapack.dtrtri(np.triu(factor[:rank, :rank]))[0]
+    K = K + ridge * scale * np.eye(len(K)) if ridge else K
+    factor, pivots, rank, _ = linalg.lapack.dpstrf(K, tol=(ridge + left_out) * scale)
+    factor, values = np.triu(factor[:rank]), np.empty((len(K), rank))
+    values[pivots - 1] = factor.T
+    return pivots[:rank].astype(np.int64) - 1, linalg.lapack.dtrtri(factor[:, :rank])[0], values
 
 
 def _room(n: int, m: int, dtype: Any) -> NDArray:

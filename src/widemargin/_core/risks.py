@@ -36,6 +36,16 @@ class Terms(NamedTuple):
     conjugate: float  # sum of the slopes, less their cost where slacks are squared
 
 
+class Parts(NamedTuple):
+    """Of a preconditioner: c -> change c for coordinates in a basis of the span of some items, else a factor."""
+
+    items: IntArray
+    inverse: Array  # U^-1, U'U the items' matrix; by columns
+    change: Array  # symmetric, by columns
+    basis: NDArray  # values at all items, in the precision of K
+    across: float
+
+
 class Block(NamedTuple):
     """Rows `start:stop` hold exactly the items of these groups."""
 
@@ -69,7 +79,9 @@ class Hessian:
         )
         return out
 
-    def solve(self, K: NDArray, C: float, r: Array, share: float, enough: float, most: int) -> tuple[Array, int]:
+    def solve(
+        self, K: NDArray, C: float, r: Array, by: Parts, share: float, enough: float, most: int
+    ) -> tuple[Array, int]:
         """Solve (I + C L K) x = r by conjugate gradients; return x over K x, and the number of steps.
 
         r comes over K r. It ends where r'Kr falls to a share of what it was, or to `enough`; 0 steps: most were taken.
@@ -77,7 +89,7 @@ class Hessian:
         levels, (edges, shares) = self.risk.levels, self.risk.edges()
         r, x = r.copy(), np.zeros(r.shape)
         where = (self.u, levels.order, self.by_u, self.risk.rank, self.risk.starts, levels.weight, edges, shares)
-        return x, _counting.conjugate_gradients(K, C, *where, r, x, share, enough, most)
+        return x, _counting.conjugate_gradients(K, C, *where, *by, r, x, share, enough, most)
 
 
 @dataclass(frozen=True)
@@ -186,9 +198,9 @@ class GroupedPairRisk:
         Y = np.zeros_like(X)
         few, many = self._by_number_of_levels(block.groups)
         order, weight = self.levels.order, self.levels.weight
-        _counting.laplacian_rows(u, block.start, order, self.rank, self.starts, few, weight, edges, shares, X, Y)
-        for group in many:
-            self._laplacian_dense(u, X, Y, int(group), block.start)
+        for half, groups in ((_counting.laplacian_rows, few), (_counting.laplacian_tree, many)):
+            if groups.size:
+                half(u, block.start, order, self.rank, self.starts, groups, weight, edges, shares, X, Y)
         return Y
 
     def laplacian_all(self, u: Array, X: NDArray) -> NDArray:
@@ -196,24 +208,10 @@ class GroupedPairRisk:
         return self.laplacian_half(u, X, Block(0, u.size, np.arange(self.starts.size - 1)))
 
     @property
-    def dense_pairs(self) -> int:
-        """Return how many entries of dense Laplacians `laplacian_half` visits: groups of many levels only."""
+    def pairs_of_many_levels(self) -> int:
+        """Return how many pairs there may be in groups of many levels, whose Laplacians take longer."""
         many = self.rank[self.starts[:-1]] >= _counting.FEW_LEVELS
         return int(np.sum(np.diff(self.starts)[many] ** 2))
-
-    def _laplacian_dense(self, u: Array, X: NDArray, Y: NDArray, group: int, base: int) -> None:
-        """Write half of L X for one group of many levels, by tiles of the dense Laplacian."""
-        edges, shares = self.edges()
-        inside = slice(self.starts[group], self.starts[group + 1])
-        items, worse = self.levels.order[inside], self.levels.first[inside] - self.starts[group]
-        rows = items - base
-        degree = self.degrees(u, Block(base, base + u.size, np.array([group])))[rows]
-        utility, weight = u[rows].astype(X.dtype), self.levels.weight[items].astype(X.dtype)
-        inner = X[rows]
-        for a in range(0, rows.size, PIECE):
-            tile = np.empty((min(PIECE, rows.size - a), rows.size), X.dtype)
-            _counting.laplacian_tile(utility, weight, worse, degree, edges, shares, a, tile)
-            Y[rows[a : a + PIECE]] = tile @ inner
 
     def _by_number_of_levels(self, groups: IntArray) -> tuple[IntArray, IntArray]:
         """Split groups into those of few levels and those of many; one level means no pair."""

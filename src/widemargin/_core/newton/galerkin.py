@@ -9,7 +9,7 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import blas
 
-from ..risks import Block
+from ..risks import Block, Parts
 from ..solution import Array
 
 if TYPE_CHECKING:
@@ -30,6 +30,17 @@ def _across(risk: GroupedPairRisk, C: float, s: Array, rest: float) -> float:
 
 
 @dataclass(frozen=True)
+class Identity:
+    """No preconditioner."""
+
+    parts = Parts(np.zeros(0, np.int64), np.zeros((0, 0)), np.zeros((0, 0)), np.zeros((0, 0)), 1.0)
+
+    def __call__(self, q: Array) -> Array:
+        """Return q."""
+        return q
+
+
+@dataclass(frozen=True)
 class Galerkin:
     """The inverse of I + C L K on the span of some items S, the identity across it.
 
@@ -42,6 +53,7 @@ class Galerkin:
     change: NDArray  # U^-1 (G^-1 - across) U^-T
     across: float
     near = 3.5  # ratio of C, or of smoothings, over which this is kept
+    parts = None  # steps with it are not compiled
 
     @classmethod
     def of(cls, span: Span, risk: GroupedPairRisk, C: float, s: Array) -> Galerkin:
@@ -80,7 +92,7 @@ class Steady:
     items: IntArray
     inverse: Array  # U^-1
     basis: NDArray  # values at all items
-    factor: Array  # G = R'R
+    change: Array  # G^-1 - across
     across: float
     near = 10.0  # ratio of C, or of smoothings, over which this is kept: it is dear
 
@@ -99,13 +111,19 @@ class Steady:
         half = risk.laplacian_all(s, Y).T @ Y
         G = C * (half + half.T)
         G.flat[:: span.items.size + 1] += 1.0
-        factor = linalg.cholesky(G, overwrite_a=True, check_finite=False)
-        return cls(span.items, span.inverse, span.basis, factor, across)
+        change = linalg.lapack.dpotri(linalg.cholesky(G, overwrite_a=True, check_finite=False), overwrite_c=True)[0]
+        change.T.flat[:: span.items.size + 1] -= across
+        return cls(span.items, span.inverse, span.basis, change, across)
+
+    @property
+    def parts(self) -> Parts:
+        """Return what compiled steps ask for."""
+        return Parts(self.items, self.inverse, self.change, self.basis, self.across)
 
     def __call__(self, q: Array) -> Array:
         """Return z near the solution of (I + C L K) z = q, and K z, from q and K q."""
         c = blas.dtrmv(self.inverse, q[1, self.items], trans=1)
-        c = blas.dtrsv(self.factor, blas.dtrsv(self.factor, c, trans=1)) - self.across * c
+        c = blas.dsymv(1.0, self.change, c)
         z = self.across * q
         z[0, self.items] += blas.dtrmv(self.inverse, c)
         z[1] += self.basis @ c.astype(self.basis.dtype)

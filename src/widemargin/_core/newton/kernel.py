@@ -20,10 +20,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..gram import Gram
 from ..solution import Array, Solution, Status, relative_gap
-from .galerkin import Galerkin, Steady
+from .galerkin import Galerkin, Identity, Steady
 
 if TYPE_CHECKING:
     from ..risks import GroupedPairRisk, Hessian, Terms
@@ -111,23 +112,27 @@ class KernelGoal:
         return at.b + step * x, at.s + step * Kx, None
 
 
-def _identity(q: Array) -> Array:
-    return q
+Conditioner: TypeAlias = Identity | Galerkin | Steady
+PLAIN = Identity()
 
 
-Conditioner: TypeAlias = Callable[[Array], Array]
+def direction(
+    goal: KernelGoal, at: Look, condition: Conditioner, enough: float, K: NDArray | None
+) -> tuple[Array, Array, int]:
+    """Solve (I + C L K) x = -R in the inner product of K; return x, K x and the number of steps, 0 if too few.
 
-
-def direction(goal: KernelGoal, at: Look, condition: Conditioner, enough: float) -> tuple[Array, Array, int]:
-    """Solve (I + C L K) x = -R in the inner product of K; return x, K x and the number of steps, 0 if too few."""
-    r, K = -np.stack([at.R, at.KR]), goal.gram.square  # here and below: coefficients, and their values K b
-    if condition is _identity and K is not None:
-        x, n_steps = at.hessp.solve(K, goal.C, r, FORCING**2, enough, MOST_CG)
+    Where K is one array, steps are compiled.
+    """
+    r = -np.stack([at.R, at.KR])  # here and below: coefficients, and their values K b
+    most = MOST_CG if condition is PLAIN else MOST_CONDITIONED_CG
+    if K is not None and condition.parts is not None:
+        by = condition.parts._replace(basis=condition.parts.basis.astype(K.dtype, copy=False))
+        x, n_steps = at.hessp.solve(K, goal.C, r, by, FORCING**2, enough, most)
         return x[0], x[1], n_steps
     x, q, d = np.zeros_like(r), np.empty_like(r), condition(r).copy()  # r changes in place
     rz, rest = float(r[0] @ d[1]), float(r[0] @ r[1])
     target = max(FORCING**2 * rest, enough)
-    for k in range(1, 1 + (MOST_CG if condition is _identity else MOST_CONDITIONED_CG)):
+    for k in range(1, 1 + most):
         q[0] = d[0] + goal.C * at.hessp(d[1])
         q[1] = goal.gram.product(q[0])
         curvature = float(d[0] @ q[1])
@@ -167,6 +172,7 @@ class Memory:
     h: float = SMALLEST_START_H
     most_steps: int = 0  # that a direction took
     is_broken: bool = False  # whether preconditioning failed
+    is_sharp: bool = False  # whether float32 directions failed where float64 values are at hand
 
     def begin(self, C: float, start: Array) -> tuple[Array, Array | None]:
         """Return (b, K b) on the line through the last two solutions, in log C, where start is the last one."""
@@ -180,6 +186,15 @@ class Memory:
     def keep(self, C: float, at: Look, h: float, n_iter: int) -> None:
         """Remember a solution; where it took many steps, many pairs move, and the next solve begins smoother."""
         self.trail, self.h = [*self.trail[-1:], (C, at.b, at.s)], min(FIRST_H, h * max(1.0, 0.5 * n_iter))
+
+    def square(self, gram: Gram) -> NDArray | None:
+        """Return the array that directions are computed with."""
+        return gram.exact_square if self.is_sharp else gram.square
+
+    def may_sharpen(self, gram: Gram) -> bool:
+        """Take float64 values from now on; return whether that is news."""
+        self.is_sharp, before = gram.exact_square is not None, self.is_sharp
+        return self.is_sharp and not before
 
     def saw(self, n_steps: int, n_items: int) -> None:
         """Learn from a direction that took so many steps, 0 if it was given up."""
@@ -198,7 +213,7 @@ class Memory:
     def condition(self, goal: KernelGoal, s: Array) -> Conditioner:
         """Return a preconditioner for the goal at utilities s."""
         if self.is_broken or not self._pays(goal.gram):
-            return _identity
+            return PLAIN
         if self.frozen is None or not self.frozen.serves(goal):
             build = Steady.of if self.trail else Galerkin.of
             self.frozen = Frozen(build(goal.gram.span, goal.risk, goal.C, s), goal.C, goal.risk.h)
@@ -299,14 +314,17 @@ class Ascent:
 
     def _step(self, primal: float) -> None:
         goal, at = self.goal, self.at
-        condition = _identity if self.memory is None else self.memory.condition(goal, at.s)
+        condition = PLAIN if self.memory is None else self.memory.condition(goal, at.s)
         enough = (ENOUGH if goal.risk.is_exact else ENOUGH_SMOOTHED) * self.tol * primal
-        x, Kx, n_steps = direction(goal, at, condition, enough)
+        K = self.memory.square(goal.gram) if self.memory is not None else goal.gram.square
+        x, Kx, n_steps = direction(goal, at, condition, enough, K)
         if self.memory is not None:
+            if n_steps == 0 and self.memory.may_sharpen(goal.gram):
+                x, Kx, n_steps = direction(goal, at, condition, enough, self.memory.square(goal.gram))
             self.memory.saw(n_steps, at.s.size)
-            if n_steps == 0 and condition is not _identity:
+            if n_steps == 0 and condition is not PLAIN:
                 self.memory.is_broken = True
-                x, Kx, _ = direction(goal, at, _identity, enough)
+                x, Kx, _ = direction(goal, at, PLAIN, enough, K)
         b, s, seen = goal.descend(at, x, Kx)
         self.at = goal.start(b) if goal.exact and goal.gram.is_rounded else goal.look(b, s, seen)
 

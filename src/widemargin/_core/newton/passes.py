@@ -100,7 +100,7 @@ class LinearPairs:
     @property
     def is_gram_cheap(self) -> bool:
         """Return whether X'LX over all pairs costs a moderate number of passes."""
-        return self.risk.dense_pairs <= 40 * self.n_items * max(50, self.n_features)
+        return self.risk.pairs_of_many_levels <= 40 * self.n_items * max(50, self.n_features)
 
     def smoothed(self, h: float) -> LinearPairs:
         """Return the same data under another smoothing."""
