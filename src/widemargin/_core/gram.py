@@ -21,7 +21,7 @@ STRIP = 512  # columns; an array per strip: one large fresh array costs more in 
 SQUARE_ITEMS = 4000  # items up to which there is one strip: the symmetric routine reads its lower half, once
 TILE = 256  # rows and columns computed, or rows multiplied, while they are in the processor's cache
 BYTES_WHOLE, BYTES_HALF = 24, 4  # that a fit needs for each entry of the matrix, whole or half
-SPAN_SHARE, LEAST_SPAN, LARGEST_SPAN = 0.08, 400, 1200  # items of the span; too few are worse than none
+SPAN_SHARE, LEAST_SPAN, LARGEST_SPAN = 0.08, 250, 1200  # items of the span
 SPAN_SEED = 20101
 KEPT_ITEMS = 4000  # items up to which float64 values asked for twice are kept: 128 MB
 FLUSH, TINY = 1e-21, 1e-36  # float64 beside the first knows nothing below 2e-37; above the other all is well
@@ -52,7 +52,8 @@ class Span:
         n = int(np.clip(SPAN_SHARE * gram.n_items, LEAST_SPAN, LARGEST_SPAN))
         items = np.random.default_rng(SPAN_SEED).permutation(gram.n_items)[:n].astype(np.int64)
         columns = gram.columns(items)
-        pivots, inverse, _ = _independent(columns[items].astype(float), LEFT_OUT_DRAWN, RIDGE)
+        ridge = RIDGE if gram.is_rounded else 0.0
+        pivots, inverse, _ = _independent(columns[items].astype(float), LEFT_OUT_DRAWN, ridge)
         return cls(items[pivots], columns.take(pivots, axis=1), inverse, gram.diagonal)
 
     @classmethod
@@ -99,9 +100,8 @@ class Gram(Protocol):
     def square(self) -> NDArray | None:
         """Return the matrix as one array by rows, of which the lower half is there; None where there is none."""
 
-    @property
-    def exact_square(self) -> Array | None:
-        """Return the same in float64 where it is at hand and `square` is not."""
+    def whole(self) -> WholeGram | None:
+        """Return the float64 matrix where it is at hand and this is not."""
 
     @property
     def diagonal(self) -> Array:
@@ -153,8 +153,7 @@ class WholeGram:
         """Return the matrix, by rows."""
         return self.K if self.K.flags.c_contiguous else self.K.T if self.K.flags.f_contiguous else None
 
-    @property
-    def exact_square(self) -> Array | None:
+    def whole(self) -> WholeGram | None:
         """Return None: it is what it is."""
         return None
 
@@ -247,10 +246,16 @@ class HalfGram:
         """Return the only strip."""
         return self.strips[0] if len(self.strips) == 1 else None
 
-    @property
-    def exact_square(self) -> Array | None:
+    def whole(self) -> WholeGram | None:
         """Return the float64 matrix where it is kept."""
-        return self.kept[0] if self.kept else None
+        if not self.kept:
+            return None
+        K, n = self.kept[0], self.n_items
+        for a in range(0, n, TILE):
+            b = min(a + TILE, n)
+            K[a:b, b:] = K[b:, a:b].T
+            K[a:b, a:b] = np.tril(K[a:b, a:b]) + np.tril(K[a:b, a:b], -1).T
+        return WholeGram(K)
 
     @property
     def diagonal(self) -> Array:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..gram import Span
     from ..risks import GroupedPairRisk
 
-LEAST_SEEN, SEED = 1200, 20102  # items of the sample
+LEAST_SEEN, LEAST_SEEN_SHARED, SEED = 1200, 4000, 20102  # items of the sample, for one solve and for several
 ACROSS = 3.0  # eigenvalues that matter across the span, in means of them
 
 
@@ -99,7 +99,7 @@ class Steady:
     @classmethod
     def of(cls, span: Span, risk: GroupedPairRisk, C: float, s: Array) -> Steady:
         """Build it at utilities s."""
-        n_seen = max(LEAST_SEEN, 2 * span.items.size)
+        n_seen = max(LEAST_SEEN_SHARED, 2 * span.items.size)
         diagonal = span.diagonal
         if n_seen < s.size:
             sample = risk.sample(n_seen, SEED)

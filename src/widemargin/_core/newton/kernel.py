@@ -37,7 +37,7 @@ SEED = 20100
 FORCING = 0.3  # share of the residual that conjugate gradients leave
 EASY_CG, STALE_CG = 14, 20  # steps of conjugate gradients: to do without a preconditioner, or to make a new one
 EASY_MANY_CG, SPAN_OF_A_STEP = 2, 100  # the same for many items: what a preconditioner costs depends on its span
-MOST_CG, MOST_CONDITIONED_CG = 200, 40  # a preconditioner that needs more is spoilt: float32 cancels at a large C
+MOST_CG, MOST_CONDITIONED_CG = 200, 60  # a preconditioner that needs more is spoilt: float32 cancels at a large C
 SIZES = (1250, 3500)  # of the samples
 FEW_ITEMS, FEW_SHARED_ITEMS = 4000, 1500  # below, a preconditioner does not pay: for one solve, for several
 SMOOTHING_SHARE = 0.4
@@ -172,7 +172,7 @@ class Memory:
     h: float = SMALLEST_START_H
     most_steps: int = 0  # that a direction took
     is_broken: bool = False  # whether preconditioning failed
-    is_sharp: bool = False  # whether float32 directions failed where float64 values are at hand
+    gram: Gram | None = None  # the float64 matrix, once float32 directions failed and it was at hand
 
     def begin(self, C: float, start: Array) -> tuple[Array, Array | None]:
         """Return (b, K b) on the line through the last two solutions, in log C, where start is the last one."""
@@ -187,14 +187,11 @@ class Memory:
         """Remember a solution; where it took many steps, many pairs move, and the next solve begins smoother."""
         self.trail, self.h = [*self.trail[-1:], (C, at.b, at.s)], min(FIRST_H, h * max(1.0, 0.5 * n_iter))
 
-    def square(self, gram: Gram) -> NDArray | None:
-        """Return the array that directions are computed with."""
-        return gram.exact_square if self.is_sharp else gram.square
-
     def may_sharpen(self, gram: Gram) -> bool:
-        """Take float64 values from now on; return whether that is news."""
-        self.is_sharp, before = gram.exact_square is not None, self.is_sharp
-        return self.is_sharp and not before
+        """Take the float64 matrix from now on; return whether there is one."""
+        self.gram = gram.whole() or self.gram
+        self.frozen = self.frozen if self.gram is None else None
+        return self.gram is not None and self.gram is not gram
 
     def saw(self, n_steps: int, n_items: int) -> None:
         """Learn from a direction that took so many steps, 0 if it was given up."""
@@ -316,15 +313,17 @@ class Ascent:
         goal, at = self.goal, self.at
         condition = PLAIN if self.memory is None else self.memory.condition(goal, at.s)
         enough = (ENOUGH if goal.risk.is_exact else ENOUGH_SMOOTHED) * self.tol * primal
-        K = self.memory.square(goal.gram) if self.memory is not None else goal.gram.square
-        x, Kx, n_steps = direction(goal, at, condition, enough, K)
+        x, Kx, n_steps = direction(goal, at, condition, enough, goal.gram.square)
         if self.memory is not None:
-            if n_steps == 0 and self.memory.may_sharpen(goal.gram):
-                x, Kx, n_steps = direction(goal, at, condition, enough, self.memory.square(goal.gram))
             self.memory.saw(n_steps, at.s.size)
+            if n_steps == 0 and self.memory.may_sharpen(goal.gram):
+                self.goal = goal = replace(goal, gram=self.memory.gram or goal.gram)
+                self.at = at = goal.start(at.b)
+                self.best_dual, condition = -np.inf, self.memory.condition(goal, at.s)
+                x, Kx, n_steps = direction(goal, at, condition, enough, goal.gram.square)
             if n_steps == 0 and condition is not PLAIN:
                 self.memory.is_broken = True
-                x, Kx, _ = direction(goal, at, PLAIN, enough, K)
+                x, Kx, _ = direction(goal, at, PLAIN, enough, goal.gram.square)
         b, s, seen = goal.descend(at, x, Kx)
         self.at = goal.start(b) if goal.exact and goal.gram.is_rounded else goal.look(b, s, seen)
 
@@ -343,6 +342,7 @@ def newton_kernel(
     """Minimise 1/2 b'Kb + C * risk(K b) over one coefficient per item; a warm start replaces the samples."""
     n = gram.n_items
     memory = memory or Memory()
+    gram = memory.gram or gram
     b, h = np.zeros(n), FIRST_H
     s: Array | None = b
     if start is not None:
