@@ -36,10 +36,11 @@ Seen: TypeAlias = "tuple[Terms, Array, Hessian]"  # what the risk says of utilit
 SEED = 20100
 FORCING = 0.3  # share of the residual that conjugate gradients leave
 EASY_CG, STALE_CG = 14, 20  # steps of conjugate gradients: to do without a preconditioner, or to make a new one
+EASY_ALONE_CG = 24  # the same for one solve of some thousand items
 EASY_MANY_CG, SPAN_OF_A_STEP = 2, 100  # the same for many items: what a preconditioner costs depends on its span
 MOST_CG, MOST_CONDITIONED_CG = 200, 60  # a preconditioner that needs more is spoilt: float32 cancels at a large C
 SIZES = (1250, 3500)  # of the samples
-FEW_ITEMS, FEW_SHARED_ITEMS = 4000, 1500  # below, a preconditioner does not pay: for one solve, for several
+FEW_ITEMS, FEW_SHARED_ITEMS = 4000, 1500  # above, a preconditioner pays for any solve; below, for several alone
 SMOOTHING_SHARE = 0.4
 FIRST_H, SMALLEST_START_H = 0.5, 0.1
 ENOUGH, ENOUGH_SMOOTHED = 1.4, 0.6  # residuals, in gaps, that leave nothing to gain: a gap is half of one
@@ -201,8 +202,10 @@ class Memory:
 
     def _pays(self, gram: Gram) -> bool:
         """Return whether a preconditioner saves more than it costs: for several solves only, or many items."""
-        if gram.n_items > FEW_ITEMS or not self.trail:
-            return gram.n_items > FEW_ITEMS
+        if gram.n_items > FEW_ITEMS:
+            return True
+        if not self.trail:
+            return gram.n_items > FEW_SHARED_ITEMS and self.most_steps > EASY_ALONE_CG
         if gram.n_items <= FEW_SHARED_ITEMS:
             return self.most_steps > EASY_CG
         return self.most_steps > EASY_MANY_CG and self.most_steps > EASY_MANY_CG + gram.span.size / SPAN_OF_A_STEP
@@ -212,7 +215,7 @@ class Memory:
         if self.is_broken or not self._pays(goal.gram):
             return PLAIN
         if self.frozen is None or not self.frozen.serves(goal):
-            build = Steady.of if self.trail else Galerkin.of
+            build = Steady.of if self.trail or goal.gram.n_items <= FEW_ITEMS else Galerkin.of
             self.frozen = Frozen(build(goal.gram.span, goal.risk, goal.C, s), goal.C, goal.risk.h)
         return self.frozen.condition
 
