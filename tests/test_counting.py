@@ -179,7 +179,7 @@ def test_rows_risk_with_levels_matches_differences():
 @pytest.mark.parametrize("n_levels", [5, 200])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_half_laplacian_gives_the_hessian_in_w(n_levels, dtype):
-    """X'Y + Y'X = X'LX for running sums of rows and for dense tiles."""
+    """X'Y + Y'X = X'LX for running sums of rows and for trees of them."""
     rng = np.random.default_rng(2)
     n = 700
     levels = from_levels(rng.integers(0, n_levels, n), rng.integers(0, 2, n), rng.uniform(0.5, 2, n))

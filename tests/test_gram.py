@@ -14,8 +14,9 @@ from widemargin._core.gram import LEFT_OUT, STRIP, HalfGram, Span, WholeGram, st
 from widemargin._core.kernels import RBF, Linear, Polynomial, lowest_eigenvalue_ratio
 from widemargin._core.losses import HINGE, SQUARED_HINGE
 from widemargin._core.maps import ItemsMap, KernelMap
-from widemargin._core.newton import Plan, newton
+from widemargin._core.newton import Plan, kernel, newton
 from widemargin._core.newton.galerkin import Galerkin, Steady
+from widemargin._core.newton.kernel import PLAIN, KernelGoal, direction
 from widemargin._core.risks import GroupedPairRisk
 from widemargin._core.solution import Status
 
@@ -61,9 +62,44 @@ def test_half_gram_is_the_matrix(n, kernel):
 def test_half_gram_has_no_subnormal_numbers():
     """exp(-90) and less is zero in float32: subnormal numbers would make products many times slower."""
     half = HalfGram.of(RBF(10.0), np.random.default_rng(0).normal(size=(700, 6)))
-    values = np.abs(np.concatenate([strip.ravel() for strip in half.strips] + [half.columns(np.arange(9)).ravel()]))
+    values = np.abs(np.concatenate([half.square[np.tril_indices(700)], half.columns(np.arange(9)).ravel()]))
     assert np.any(values == 0.0)
     assert values[values > 0.0].min() >= np.finfo(np.float32).smallest_normal
+
+
+def test_one_strip_is_read_below_its_diagonal():
+    """Whatever is above it: that memory is never written to."""
+    X, _ = curve(700)
+    half, v = HalfGram.of(RBF(GAMMA), X), np.random.default_rng(0).normal(size=700)
+    want = half.product(v)
+    half.square[np.triu_indices(700, 1)] = np.nan
+    assert_array_equal(half.product(v), want)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("n_groups", [1, 7])
+@pytest.mark.parametrize("n_levels", [2, 30, 600])
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_compiled_conjugate_gradients_equal_the_loop(loss, n_groups, n_levels, kind, monkeypatch):
+    """With a preconditioner or without; few levels, many and all, weights, groups of one level."""
+    X, y = curve(600)
+    rng = np.random.default_rng(2)
+    group = rng.integers(n_groups, size=600)
+    level = np.where((group == 1) & (n_groups > 1), 0, np.argsort(np.argsort(y)) * n_levels // 600)
+    risk = GroupedPairRisk(from_levels(level, group, rng.uniform(0.5, 2.0, 600)), loss, h=0.2)
+    K = rbf_kernel(X, gamma=GAMMA).astype(kind)
+    goal, b = KernelGoal(WholeGram(K), risk, 0.02), 0.1 * rng.normal(size=600)
+    at, tol = goal.start(b), 1e-9 if kind is np.float64 else 1e-4
+    monkeypatch.setattr(kernel, "MOST_CG", 5)  # then rounding has not grown
+    for forcing in (1e-9, 0.3):
+        monkeypatch.setattr(kernel, "FORCING", forcing)
+        steady = [Steady.of(Span.best(K), risk, 0.02, at.s)] if kind is np.float64 else []  # else rounding is all
+        for condition in (PLAIN, *steady):
+            x, Kx, steps = direction(goal, at, condition, 0.0, goal.gram.square)
+            want, K_want, n_steps = direction(goal, at, condition, 0.0, None)
+            assert steps == n_steps
+            assert_allclose(x, want, atol=tol * np.abs(want).max())
+            assert_allclose(Kx, K_want, atol=tol * np.abs(K_want).max())
 
 
 def test_half_gram_holds_half():
@@ -106,7 +142,7 @@ def test_the_preconditioner_solves_newtons_equation_on_its_span(kind):
     q = q + C * hessp(gram.K @ q)
     before = C * hessp(gram.K @ q)  # what the identity leaves
     for span in (gram.span, Span.drawn(gram)):
-        z, Kz = kind.of(span, risk, C, s)(q, gram.K @ q)
+        z, Kz = kind.of(span, risk, C, s)(np.stack([q, gram.K @ q]))
         assert_allclose(Kz, gram.K @ z, atol=1e-6 * np.abs(Kz).max())
         left = q - z - C * hessp(Kz)
         assert left @ gram.K @ left < 0.01 * (before @ gram.K @ before)
@@ -123,7 +159,7 @@ def test_a_steady_preconditioner_stands_a_large_C():
     q = x + C * hessp(K @ x)
     left = []
     for kind in (Galerkin, Steady):
-        z, Kz = kind.of(gram.span, risk, C, s)(q, K @ q)
+        z, Kz = kind.of(gram.span, risk, C, s)(np.stack([q, K @ q]))
         r = q - z - C * hessp(K @ z)
         left.append(r @ K @ r)
         assert kind is Galerkin or np.linalg.norm(Kz - K @ z) < 1e-4 * np.linalg.norm(K @ q)
@@ -179,15 +215,19 @@ def test_the_certificate_is_that_of_float64_values(tol):
     assert better.objective_ * (1 - 1e-8) <= model.objective_
 
 
+@pytest.mark.parametrize("at_hand", [True, False])
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-def test_a_float32_stall_goes_on_in_float64(loss, monkeypatch):
-    """Where float32 directions lead nowhere, the whole matrix takes over from there."""
+def test_a_float32_stall_goes_on_in_float64(loss, at_hand, monkeypatch):
+    """Where float32 directions lead nowhere, float64 values that are at hand take over, or else the whole matrix."""
     monkeypatch.setattr(HalfGram, "product", lambda _, v: 0.1 * v)  # as if rounding had left the diagonal alone
+    monkeypatch.setattr(HalfGram, "square", None)
+    if not at_hand:
+        monkeypatch.setattr(HalfGram, "whole", lambda _: None)
     whole, asked = ItemsMap.exact, []
     monkeypatch.setattr(ItemsMap, "exact", lambda self: asked.append(self) or whole(self))
     X, y = curve(1600)
     model = RankingSVM(C=0.01, kernel="rbf", gamma=GAMMA, loss=loss, tol=1e-3).fit(X, y)
-    assert asked
+    assert bool(asked) is not at_hand
     assert model.converged_
     assert model.duality_gap_ <= 1e-3
 
@@ -272,8 +312,9 @@ def test_a_stream_equals_the_product():
 
 @pytest.fixture
 def products(monkeypatch):
-    """Return a list that grows by the number of entries of each quick product."""
+    """Return a list that grows by the number of entries of each quick product, none of them in compiled steps."""
     seen, product = [], HalfGram.product
+    monkeypatch.setattr(HalfGram, "square", None)
     monkeypatch.setattr(HalfGram, "product", lambda self, v: seen.append(self.n_items**2) or product(self, v))
     return seen
 
@@ -305,6 +346,7 @@ def test_few_items_are_preconditioned_along_a_path(loss, monkeypatch):
     X, y = curve(400)
     risk, map_, Cs = risk_of(y, loss), KernelMap(rbf_kernel(X, gamma=GAMMA)), np.logspace(0, 2, 6)
     seen, product = [], WholeGram.product
+    monkeypatch.setattr(WholeGram, "square", None)  # compiled steps are not counted
     monkeypatch.setattr(WholeGram, "product", lambda self, v: seen.append(None) or product(self, v))
     cold = [newton(risk, map_, C, tol=1e-4) for C in Cs]
     alone = len(seen)

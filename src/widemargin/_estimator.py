@@ -113,7 +113,7 @@ class PreferenceEstimator(Solving, BaseEstimator):
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False, **check_y
         )
-        with all_finite(X, type(self).__name__, effective_n_jobs(self.get_params(deep=False).get("n_jobs"))):
+        with all_finite(X, type(self).__name__, effective_n_jobs(getattr(self, "n_jobs", None))):
             if self._is_precomputed:
                 self._check_items(X, reset=True)
             weight, group = check_weight(sample_weight, X.shape[0]), query_codes(qid, X.shape[0])

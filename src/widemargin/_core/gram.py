@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import mmap
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
@@ -17,12 +18,14 @@ from .kernels import Kernel
 from .solution import Array
 
 STRIP = 512  # columns; an array per strip: one large fresh array costs more in page faults than its products
-TILE, PRODUCT_TILE = 128, 256  # rows of a strip computed, or multiplied, while they are in the processor's cache
-FLUSH = 1e-21  # float64 beside this knows nothing below 2e-37
+SQUARE_ITEMS = 4000  # items up to which there is one strip: the symmetric routine reads its lower half, once
+TILE = 256  # rows and columns computed, or rows multiplied, while they are in the processor's cache
 BYTES_WHOLE, BYTES_HALF = 24, 4  # that a fit needs for each entry of the matrix, whole or half
-SPAN_SHARE, LEAST_SPAN, LARGEST_SPAN = 0.08, 400, 1200  # items of the span; too few are worse than none
+SPAN_SHARE, LEAST_SPAN, LARGEST_SPAN = 0.08, 250, 1200  # items of the span
 SPAN_SEED = 20101
-KEPT_ITEMS = 4000  # items up to which float64 values asked for twice are kept: 64 MB
+KEPT_ITEMS = 4000  # items up to which float64 values asked for twice are kept: 128 MB
+FLUSH, TINY = 1e-21, 1e-36  # float64 beside the first knows nothing below 2e-37; above the other all is well
+LARGE = 1 << 22  # bytes from which NumPy asks for huge pages: where memory is in pieces they take longer than a fit
 PIVOTED_ITEMS = 1500  # items up to which all are searched for a span
 LEFT_OUT = 1e-4  # of the mean of the diagonal, that a span may leave of an item
 RIDGE, LEFT_OUT_DRAWN = 1e-4, 1e-5  # added to float32 values, and left of the items that were drawn
@@ -35,6 +38,8 @@ class Span:
     items: IntArray
     columns: NDArray  # K[:, items]
     inverse: Array  # U^-1, with K[items, items] = U'U
+    diagonal: Array  # of K
+    values: Array | None = None  # of the basis at all items, where they are at hand
 
     @property
     def size(self) -> int:
@@ -47,18 +52,21 @@ class Span:
         n = int(np.clip(SPAN_SHARE * gram.n_items, LEAST_SPAN, LARGEST_SPAN))
         items = np.random.default_rng(SPAN_SEED).permutation(gram.n_items)[:n].astype(np.int64)
         columns = gram.columns(items)
-        pivots, inverse = _independent(columns[items].astype(float), LEFT_OUT_DRAWN, RIDGE)
-        return cls(items[pivots], columns.take(pivots, axis=1), inverse)
+        ridge = RIDGE if gram.is_rounded else 0.0
+        pivots, inverse, _ = _independent(columns[items].astype(float), LEFT_OUT_DRAWN, ridge)
+        return cls(items[pivots], columns.take(pivots, axis=1), inverse, gram.diagonal)
 
     @classmethod
     def best(cls, K: Array) -> Span:
         """Choose among all items."""
-        items, inverse = _independent(K, LEFT_OUT)
-        return cls(items, K[:, items], inverse)
+        items, inverse, values = _independent(K, LEFT_OUT)
+        return cls(items, K[:, items], inverse, np.diag(K), values)
 
     @cached_property
     def basis(self) -> NDArray:
         """Return the values of the basis at all items, K[:, items] U^-1, as exact as the columns are."""
+        if self.values is not None:
+            return self.values
         out = np.empty(self.columns.shape, self.columns.dtype)
         for a in range(0, len(out), STRIP):
             out[a : a + STRIP] = self.columns[a : a + STRIP].astype(float) @ self.inverse
@@ -87,6 +95,17 @@ class Gram(Protocol):
 
     def columns(self, items: IntArray) -> NDArray:
         """Return the columns of some items."""
+
+    @property
+    def square(self) -> NDArray | None:
+        """Return the matrix as one array by rows, of which the lower half is there; None where there is none."""
+
+    def whole(self) -> WholeGram | None:
+        """Return the float64 matrix where it is at hand and this is not."""
+
+    @property
+    def diagonal(self) -> Array:
+        """Return the diagonal."""
 
     @property
     def span(self) -> Span:
@@ -129,6 +148,20 @@ class WholeGram:
         """Return the columns of some items."""
         return self.K[:, items]
 
+    @property
+    def square(self) -> NDArray | None:
+        """Return the matrix, by rows."""
+        return self.K if self.K.flags.c_contiguous else self.K.T if self.K.flags.f_contiguous else None
+
+    def whole(self) -> WholeGram | None:
+        """Return None: it is what it is."""
+        return None
+
+    @property
+    def diagonal(self) -> Array:
+        """Return the diagonal."""
+        return np.diag(self.K)
+
     @cached_property
     def span(self) -> Span:
         """Return some items for preconditioners."""
@@ -142,20 +175,26 @@ class HalfGram:
     kernel: Kernel
     X: Any
     strips: list[NDArray]
-    kept: list[tuple[slice, slice, Array]] = field(default_factory=list)  # float64 tiles
+    kept: list[Array] = field(default_factory=list)  # the float64 matrix, of which the lower half is there
     asked: list[None] = field(default_factory=list)  # grows with every exact product
     is_rounded = True
 
     @classmethod
     def of(cls, kernel: Kernel, X: Any, *, is_shared: bool = False) -> HalfGram:
         """Compute the strips; for several solves the float64 values of few items are kept at once."""
-        n, strips, kept = X.shape[0], [], []
-        for rows, columns, K in lower_tiles(kernel, X):
-            if rows.start == columns.start:
-                strips.append(np.empty((n - columns.start, K.shape[1]), np.float32))
-            strips[-1][rows.start - columns.start : rows.stop - columns.start] = _without_subnormals(K)
-            if is_shared and n <= KEPT_ITEMS:
-                kept.append((rows, columns, K))
+        n = X.shape[0]
+        width = n if n <= SQUARE_ITEMS else STRIP
+        strips = [_room(n - a, min(width, n - a), np.float32) for a in range(0, n, width)]
+        kept = [_room(n, n, np.float64)] if is_shared and n <= KEPT_ITEMS else []
+
+        def store(rows: slice, columns: slice, K: Array) -> None:
+            k = columns.start // width
+            a = k * width
+            strips[k][rows.start - a : rows.stop - a, columns.start - a : columns.stop - a] = _without_subnormals(K)
+            if kept:
+                kept[0][rows, columns] = K
+
+        lower_tiles(kernel, X, store)
         return cls(kernel, X, strips, kept)
 
     @property
@@ -166,23 +205,28 @@ class HalfGram:
     def product(self, v: Array) -> Array:
         """Return K v; sums within a tile are float32."""
         v = v.astype(np.float32)
-        out = np.zeros(self.n_items)
-        for k, strip in enumerate(self.strips):
-            a, width = k * STRIP, strip.shape[1]
+        out, a = np.zeros(self.n_items), 0
+        for strip in self.strips:
+            width = strip.shape[1]
             here, own = v[a : a + width], out[a : a + width]
-            own += strip[:width] @ here
-            for i in range(width, strip.shape[0], PRODUCT_TILE):
-                tile, rows = strip[i : i + PRODUCT_TILE], slice(a + i, a + i + PRODUCT_TILE)
+            own += blas.ssymv(1.0, strip[:width].T, here)  # row-major lower is column-major upper
+            for i in range(width, strip.shape[0], TILE):
+                tile, rows = strip[i : i + TILE], slice(a + i, a + i + TILE)
                 out[rows] += tile @ here
                 own += v[rows] @ tile
+            a += width
         return out
 
     def exact_product(self, v: Array) -> Array:
         """Return K v from the kernel's float64 values: computed again, and kept where few items are asked for again."""
         if not self.kept and self.asked and self.n_items <= KEPT_ITEMS:
-            self.kept.extend(lower_tiles(self.kernel, self.X))
+            kept = _room(self.n_items, self.n_items, np.float64)
+            lower_tiles(self.kernel, self.X, lambda rows, columns, K: kept.__setitem__((rows, columns), K))
+            self.kept.append(kept)
         self.asked.append(None)
-        return tiled_product(self.kept or lower_tiles(self.kernel, self.X), v)
+        if not self.kept:
+            return streamed_product(self.kernel, self.X, v)
+        return np.stack([blas.dsymv(1.0, self.kept[0].T, x) for x in np.atleast_2d(v.T)]).T.reshape(v.shape)
 
     def corner(self, items: IntArray) -> HalfGram:
         """Return the matrix over some items."""
@@ -197,51 +241,88 @@ class HalfGram:
                 out[i : i + TILE, a : a + STRIP] = _without_subnormals(values(_float64(self.X[i : i + TILE])))
         return out
 
+    @property
+    def square(self) -> NDArray | None:
+        """Return the only strip."""
+        return self.strips[0] if len(self.strips) == 1 else None
+
+    def whole(self) -> WholeGram | None:
+        """Return the float64 matrix where it is kept."""
+        if not self.kept:
+            return None
+        K, n = self.kept[0], self.n_items
+        for a in range(0, n, TILE):
+            b = min(a + TILE, n)
+            K[a:b, b:] = K[b:, a:b].T
+            K[a:b, a:b] = np.tril(K[a:b, a:b]) + np.tril(K[a:b, a:b], -1).T
+        return WholeGram(K)
+
+    @property
+    def diagonal(self) -> Array:
+        """Return the diagonal."""
+        return np.asarray(self.kernel.diag(self.X), dtype=float)
+
     @cached_property
     def span(self) -> Span:
         """Return a sample of the items for preconditioners."""
         return Span.drawn(self)
 
 
-def _independent(K: Array, left_out: float, ridge: float = 0.0) -> tuple[IntArray, Array]:
-    """Return items that leave no more than a share of any other, and U^-1 with K + ridge = U'U there."""
+def _independent(K: Array, left_out: float, ridge: float = 0.0) -> tuple[IntArray, Array, Array]:
+    """Return items that leave no more than a share of any other, U^-1 with K + ridge = U'U there, and U' of all."""
     scale = np.trace(K) / len(K)
-    K = K + ridge * scale * np.eye(len(K))
-    factor, pivots, rank, _ = linalg.lapack.dpstrf(K, tol=(ridge + left_out) * scale, overwrite_a=True)
-    return pivots[:rank].astype(np.int64) - 1, linalg.lapack.dtrtri(np.triu(factor[:rank, :rank]))[0]
+    K = K + ridge * scale * np.eye(len(K)) if ridge else K
+    factor, pivots, rank, _ = linalg.lapack.dpstrf(K, tol=(ridge + left_out) * scale)
+    factor, values = np.triu(factor[:rank]), np.empty((len(K), rank))
+    values[pivots - 1] = factor.T
+    return pivots[:rank].astype(np.int64) - 1, linalg.lapack.dtrtri(factor[:, :rank])[0], values
 
 
-def lower_tiles(kernel: Kernel, X: Any) -> Iterator[tuple[slice, slice, Array]]:
-    """Yield rows, columns and the kernel's values there: strips of columns, from the diagonal down, in float64."""
+def _room(n: int, m: int, dtype: Any) -> NDArray:
+    """Return an array that is not filled; pages that are never written to take no memory."""
+    size = n * m * np.dtype(dtype).itemsize
+    if size < LARGE:
+        return np.empty((n, m), dtype)
+    return np.frombuffer(mmap.mmap(-1, size, access=mmap.ACCESS_COPY), dtype).reshape(n, m)
+
+
+def lower_tiles(kernel: Kernel, X: Any, use: Callable[[slice, slice, Array], None]) -> None:
+    """Call use with rows, columns and the kernel's values there: by columns, from the diagonal down, in float64.
+
+    A tile is forgotten before the next one is made, in the same memory.
+    """
     n = X.shape[0]
-    for a in range(0, n, STRIP):
-        columns = slice(a, min(a + STRIP, n))
+    for a in range(0, n, TILE):
+        columns = slice(a, min(a + TILE, n))
         values = kernel.against(_float64(X[columns]))
         for i in range(a, n, TILE):
             rows = slice(i, min(i + TILE, n))
-            K = values(_float64(X[rows]))
-            if not np.isfinite(K.sum()):
-                raise ValueError("the kernel gave NaN or infinite values; look at gamma, degree and the scale of X.")
-            yield rows, columns, K
+            use(rows, columns, _finite(values(_float64(X[rows]))))
+
+
+def _finite(K: Array) -> Array:
+    if not np.isfinite(K.sum()):
+        raise ValueError("the kernel gave NaN or infinite values; look at gamma, degree and the scale of X.")
+    return K
 
 
 def streamed_product(kernel: Kernel, X: Any, v: Array) -> Array:
     """Return K v, or K times the columns of v; a tile of K exists at a time."""
-    return tiled_product(lower_tiles(kernel, X), v)
-
-
-def tiled_product(tiles: Iterable[tuple[slice, slice, Array]], v: Array) -> Array:
-    """Return K v, or K times the columns of v, from the tiles of the lower half."""
     out = np.zeros(v.shape)
-    for rows, columns, K in tiles:
+
+    def add(rows: slice, columns: slice, K: Array) -> None:
         out[rows] += K @ v[columns]
         if rows.start >= columns.stop:
             out[columns] += K.T @ v[rows]
+
+    lower_tiles(kernel, X, add)
     return out
 
 
 def _without_subnormals(K: Array) -> Array:
     """Round what float32 holds only as subnormal numbers, which are ten times slower, to zero; in place."""
+    if K.min() > TINY:
+        return K
     K += FLUSH
     K -= FLUSH
     return K

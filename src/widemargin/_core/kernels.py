@@ -108,7 +108,8 @@ class RBF(Kernel):
             X = (X.toarray() if sparse.issparse(X) else X) - origin
             left = np.column_stack([X, np.einsum("ij,ij->i", X, X), np.ones(len(X), X.dtype)])
             E = left @ right
-            np.minimum(E, 0.0, out=E)
+            if E.max(initial=0.0) > 0.0:
+                np.minimum(E, 0.0, out=E)
             return np.exp(E, out=E)
 
         return values

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -35,12 +36,60 @@ class Terms(NamedTuple):
     conjugate: float  # sum of the slopes, less their cost where slacks are squared
 
 
+class Parts(NamedTuple):
+    """Of a preconditioner: c -> change c for coordinates in a basis of the span of some items, else a factor."""
+
+    items: IntArray
+    inverse: Array  # U^-1, U'U the items' matrix; by columns
+    change: Array  # symmetric, by columns
+    basis: NDArray  # values at all items, in the precision of K
+    across: float
+
+
 class Block(NamedTuple):
     """Rows `start:stop` hold exactly the items of these groups."""
 
     start: int
     stop: int
     groups: IntArray
+
+
+@dataclass(frozen=True)
+class Hessian:
+    """The product with the Hessian of a risk at u."""
+
+    risk: GroupedPairRisk
+    u: Array
+
+    @cached_property
+    def by_u(self) -> IntArray:
+        """Return the positions of each group in ascending order of u."""
+        levels, out = self.risk.levels, np.empty(self.u.size, np.int64)
+        every = np.arange(self.risk.starts.size - 1)
+        _counting.ascending(self.u, levels.order, self.risk.rank, self.risk.starts, every, out)
+        return out
+
+    def __call__(self, v: Array) -> Array:
+        """Return L v."""
+        risk, levels, (edges, shares) = self.risk, self.risk.levels, self.risk.edges()
+        out, every = np.zeros(self.u.size), np.arange(risk.starts.size - 1)
+        v = np.ascontiguousarray(v, dtype=float)
+        _counting.laplacian_product(
+            self.u, v, levels.order, self.by_u, risk.rank, risk.starts, every, levels.weight, edges, shares, out
+        )
+        return out
+
+    def solve(
+        self, K: NDArray, C: float, r: Array, by: Parts, share: float, enough: float, most: int
+    ) -> tuple[Array, int]:
+        """Solve (I + C L K) x = r by conjugate gradients; return x over K x, and the number of steps.
+
+        r comes over K r. It ends where r'Kr falls to a share of what it was, or to `enough`; 0 steps: most were taken.
+        """
+        levels, (edges, shares) = self.risk.levels, self.risk.edges()
+        r, x = r.copy(), np.zeros(r.shape)
+        where = (self.u, levels.order, self.by_u, self.risk.rank, self.risk.starts, levels.weight, edges, shares)
+        return x, _counting.conjugate_gradients(K, C, *where, *by, r, x, share, enough, most)
 
 
 @dataclass(frozen=True)
@@ -79,23 +128,10 @@ class GroupedPairRisk:
         terms, g, hessp = self.evaluate(u)
         return terms.value, g, hessp
 
-    def evaluate(self, u: Array) -> tuple[Terms, Array, Hessp]:
+    def evaluate(self, u: Array) -> tuple[Terms, Array, Hessian]:
         """Return all sums at u, the gradient, and the product with the Hessian."""
-        every = np.arange(self.starts.size - 1)
-        terms, g = self.evaluate_block(u, Block(0, u.size, every))
-        by_u = np.empty(u.size, np.int64)
-        _counting.ascending(u, self.levels.order, self.rank, self.starts, every, by_u)
-        levels, (edges, shares) = self.levels, self._edges()
-
-        def hessp(v: Array) -> Array:
-            out = np.zeros(u.size)
-            v = np.ascontiguousarray(v, dtype=float)
-            _counting.laplacian_product(
-                u, v, levels.order, by_u, self.rank, self.starts, every, levels.weight, edges, shares, out
-            )
-            return out
-
-        return terms, g, hessp
+        terms, g = self.evaluate_block(u, Block(0, u.size, np.arange(self.starts.size - 1)))
+        return terms, g, Hessian(self, u)
 
     def gradient(self, u: Array) -> Array:
         """Return the gradient at u."""
@@ -103,7 +139,7 @@ class GroupedPairRisk:
 
     def evaluate_block(self, u: Array, block: Block, out: Array | None = None) -> tuple[Terms, Array]:
         """Return the sums over the groups of a block and the gradient in its utilities, written to `out` if given."""
-        edges, shares = self._edges()
+        edges, shares = self.edges()
         sums, g = np.zeros((edges.size, 3)), np.empty(u.size) if out is None else out
         g[:] = 0.0
         levels = self.levels
@@ -127,7 +163,7 @@ class GroupedPairRisk:
 
         The rows are those of X[which], or of X where `which` is empty; `most` of them at a time stay in cache.
         """
-        edges, shares = self._edges()
+        edges, shares = self.edges()
         sums, pull, at = np.zeros((edges.size, 3)), np.zeros(X.shape[1]), self.levels
         fine = _counting.look(
             X,
@@ -150,7 +186,7 @@ class GroupedPairRisk:
 
     def degrees(self, u: Array, block: Block) -> Array:
         """Return the diagonal of the Hessian over the groups of a block."""
-        edges, shares = self._edges()
+        edges, shares = self.edges()
         out = np.zeros(u.size)
         at = self.levels
         _counting.degrees(u, block.start, at.order, self.rank, self.starts, block.groups, at.weight, edges, shares, out)
@@ -158,13 +194,13 @@ class GroupedPairRisk:
 
     def laplacian_half(self, u: Array, X: NDArray, block: Block) -> NDArray:
         """Return Y with X'Y + Y'X = X'LX, L the Hessian over the groups of a block; u and X are its rows."""
-        edges, shares = self._edges()
+        edges, shares = self.edges()
         Y = np.zeros_like(X)
         few, many = self._by_number_of_levels(block.groups)
         order, weight = self.levels.order, self.levels.weight
-        _counting.laplacian_rows(u, block.start, order, self.rank, self.starts, few, weight, edges, shares, X, Y)
-        for group in many:
-            self._laplacian_dense(u, X, Y, int(group), block.start)
+        for half, groups in ((_counting.laplacian_rows, few), (_counting.laplacian_tree, many)):
+            if groups.size:
+                half(u, block.start, order, self.rank, self.starts, groups, weight, edges, shares, X, Y)
         return Y
 
     def laplacian_all(self, u: Array, X: NDArray) -> NDArray:
@@ -172,24 +208,10 @@ class GroupedPairRisk:
         return self.laplacian_half(u, X, Block(0, u.size, np.arange(self.starts.size - 1)))
 
     @property
-    def dense_pairs(self) -> int:
-        """Return how many entries of dense Laplacians `laplacian_half` visits: groups of many levels only."""
+    def pairs_of_many_levels(self) -> int:
+        """Return how many pairs there may be in groups of many levels, whose Laplacians take longer."""
         many = self.rank[self.starts[:-1]] >= _counting.FEW_LEVELS
         return int(np.sum(np.diff(self.starts)[many] ** 2))
-
-    def _laplacian_dense(self, u: Array, X: NDArray, Y: NDArray, group: int, base: int) -> None:
-        """Write half of L X for one group of many levels, by tiles of the dense Laplacian."""
-        edges, shares = self._edges()
-        inside = slice(self.starts[group], self.starts[group + 1])
-        items, worse = self.levels.order[inside], self.levels.first[inside] - self.starts[group]
-        rows = items - base
-        degree = self.degrees(u, Block(base, base + u.size, np.array([group])))[rows]
-        utility, weight = u[rows].astype(X.dtype), self.levels.weight[items].astype(X.dtype)
-        inner = X[rows]
-        for a in range(0, rows.size, PIECE):
-            tile = np.empty((min(PIECE, rows.size - a), rows.size), X.dtype)
-            _counting.laplacian_tile(utility, weight, worse, degree, edges, shares, a, tile)
-            Y[rows[a : a + PIECE]] = tile @ inner
 
     def _by_number_of_levels(self, groups: IntArray) -> tuple[IntArray, IntArray]:
         """Split groups into those of few levels and those of many; one level means no pair."""
@@ -197,7 +219,7 @@ class GroupedPairRisk:
         few = n_levels <= _counting.FEW_LEVELS
         return groups[few & (n_levels > 1)], groups[~few]
 
-    def _edges(self) -> tuple[Array, Array]:
+    def edges(self) -> tuple[Array, Array]:
         """Return thresholds t and shares s: the smooth loss is sum s phi(t); s = 0 asks for H(t) only."""
         if self.is_exact:
             return np.array([1.0]), np.array([1.0])

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import blas
 
+from ..risks import Block, Parts
 from ..solution import Array
 
 if TYPE_CHECKING:
@@ -18,7 +19,25 @@ if TYPE_CHECKING:
     from ..gram import Span
     from ..risks import GroupedPairRisk
 
-LEAST_SEEN, SEED = 1200, 20102  # items of the sample
+LEAST_SEEN, LEAST_SEEN_SHARED, SEED = 1200, 4000, 20102  # items of the sample, for one solve and for several
+ACROSS = 3.0  # eigenvalues that matter across the span, in means of them
+
+
+def _across(risk: GroupedPairRisk, C: float, s: Array, rest: float) -> float:
+    """Return the inverse of I + C L K across the span, as one number: L is its mean degree, K the mean of the rest."""
+    degree = float(np.mean(risk.degrees(s, Block(0, s.size, np.arange(risk.starts.size - 1)))))
+    return 1.0 / (1.0 + ACROSS * C * degree * max(rest, 0.0))
+
+
+@dataclass(frozen=True)
+class Identity:
+    """No preconditioner."""
+
+    parts = Parts(np.zeros(0, np.int64), np.zeros((0, 0)), np.zeros((0, 0)), np.zeros((0, 0)), 1.0)
+
+    def __call__(self, q: Array) -> Array:
+        """Return q."""
+        return q
 
 
 @dataclass(frozen=True)
@@ -31,8 +50,10 @@ class Galerkin:
 
     items: IntArray  # S
     columns: NDArray  # K[:, S]
-    change: NDArray  # U^-1 (G^-1 - I) U^-T
+    change: NDArray  # U^-1 (G^-1 - across) U^-T
+    across: float
     near = 3.5  # ratio of C, or of smoothings, over which this is kept
+    parts = None  # steps with it are not compiled
 
     @classmethod
     def of(cls, span: Span, risk: GroupedPairRisk, C: float, s: Array) -> Galerkin:
@@ -46,15 +67,18 @@ class Galerkin:
         G.flat[diagonal] += 1.0
         G = linalg.lapack.dpotri(linalg.cholesky(G))[0]
         G = np.triu(G) + np.triu(G, 1).T
-        G.flat[diagonal] -= 1.0
-        return cls(items, columns, (inverse @ G @ inverse.T).astype(columns.dtype))
+        rest = float(np.mean(span.diagonal[sample.items] - np.einsum("ij,ij->i", Yt, Yt)))
+        across = _across(sample.whole, C, s[sample.items], rest)
+        G.flat[diagonal] -= across
+        return cls(items, columns, (inverse @ G @ inverse.T).astype(columns.dtype), across)
 
-    def __call__(self, q: Array, Kq: Array) -> tuple[Array, Array]:
-        """Return z near the solution of (I + C L K) z = q, and K z."""
-        d = self.change @ Kq[self.items].astype(self.change.dtype)
-        z = q.copy()
-        z[self.items] += d
-        return z, Kq + self.columns @ d
+    def __call__(self, q: Array) -> Array:
+        """Return z near the solution of (I + C L K) z = q, and K z, from q and K q."""
+        d = self.change @ q[1, self.items].astype(self.change.dtype)
+        z = self.across * q
+        z[0, self.items] += d
+        z[1] += self.columns @ d
+        return z
 
 
 @dataclass(frozen=True)
@@ -68,27 +92,39 @@ class Steady:
     items: IntArray
     inverse: Array  # U^-1
     basis: NDArray  # values at all items
-    factor: Array  # G = R'R
+    change: Array  # G^-1 - across
+    across: float
     near = 10.0  # ratio of C, or of smoothings, over which this is kept: it is dear
 
     @classmethod
     def of(cls, span: Span, risk: GroupedPairRisk, C: float, s: Array) -> Steady:
         """Build it at utilities s."""
-        n_seen = max(LEAST_SEEN, 2 * span.items.size)
+        n_seen = max(LEAST_SEEN_SHARED, 2 * span.items.size)
+        diagonal = span.diagonal
         if n_seen < s.size:
             sample = risk.sample(n_seen, SEED)
             risk, s, Y = sample.whole, s[sample.items], span.basis[sample.items].astype(float)
+            diagonal = diagonal[sample.items]
         else:
             Y = span.basis.astype(float, copy=False)
+        across = _across(risk, C, s, float(np.mean(diagonal - np.einsum("ij,ij->i", Y, Y))))
         half = risk.laplacian_all(s, Y).T @ Y
         G = C * (half + half.T)
         G.flat[:: span.items.size + 1] += 1.0
-        return cls(span.items, span.inverse, span.basis, linalg.cholesky(G, overwrite_a=True, check_finite=False))
+        change = linalg.lapack.dpotri(linalg.cholesky(G, overwrite_a=True, check_finite=False), overwrite_c=True)[0]
+        change.T.flat[:: span.items.size + 1] -= across
+        return cls(span.items, span.inverse, span.basis, change, across)
 
-    def __call__(self, q: Array, Kq: Array) -> tuple[Array, Array]:
-        """Return z near the solution of (I + C L K) z = q, and K z."""
-        c = blas.dtrmv(self.inverse, Kq[self.items], trans=1)
-        c = blas.dtrsv(self.factor, blas.dtrsv(self.factor, c, trans=1)) - c
-        z = q.copy()
-        z[self.items] += blas.dtrmv(self.inverse, c)
-        return z, Kq + self.basis @ c.astype(self.basis.dtype)
+    @property
+    def parts(self) -> Parts:
+        """Return what compiled steps ask for."""
+        return Parts(self.items, self.inverse, self.change, self.basis, self.across)
+
+    def __call__(self, q: Array) -> Array:
+        """Return z near the solution of (I + C L K) z = q, and K z, from q and K q."""
+        c = blas.dtrmv(self.inverse, q[1, self.items], trans=1)
+        c = blas.dsymv(1.0, self.change, c)
+        z = self.across * q
+        z[0, self.items] += blas.dtrmv(self.inverse, c)
+        z[1] += self.basis @ c.astype(self.basis.dtype)
+        return z

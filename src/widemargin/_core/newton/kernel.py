@@ -20,24 +20,27 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..gram import Gram
 from ..solution import Array, Solution, Status, relative_gap
-from .galerkin import Galerkin, Steady
+from .galerkin import Galerkin, Identity, Steady
 
 if TYPE_CHECKING:
-    from ..risks import GroupedPairRisk, Terms
+    from ..risks import GroupedPairRisk, Hessian, Terms
 
 Product: TypeAlias = Callable[[Array], Array]
 Say: TypeAlias = Callable[[str], None]
+Seen: TypeAlias = "tuple[Terms, Array, Hessian]"  # what the risk says of utilities
 
 SEED = 20100
 FORCING = 0.3  # share of the residual that conjugate gradients leave
 EASY_CG, STALE_CG = 14, 20  # steps of conjugate gradients: to do without a preconditioner, or to make a new one
+EASY_ALONE_CG = 24  # the same for one solve of some thousand items
 EASY_MANY_CG, SPAN_OF_A_STEP = 2, 100  # the same for many items: what a preconditioner costs depends on its span
-MOST_CG, MOST_CONDITIONED_CG = 200, 40  # a preconditioner that needs more is spoilt: float32 cancels at a large C
+MOST_CG, MOST_CONDITIONED_CG = 200, 60  # a preconditioner that needs more is spoilt: float32 cancels at a large C
 SIZES = (1250, 3500)  # of the samples
-FEW_ITEMS, FEW_SHARED_ITEMS = 4000, 1500  # below, a preconditioner does not pay: for one solve, for several
+FEW_ITEMS, FEW_SHARED_ITEMS = 4000, 1500  # above, a preconditioner pays for any solve; below, for several alone
 SMOOTHING_SHARE = 0.4
 FIRST_H, SMALLEST_START_H = 0.5, 0.1
 ENOUGH, ENOUGH_SMOOTHED = 1.4, 0.6  # residuals, in gaps, that leave nothing to gain: a gap is half of one
@@ -53,7 +56,7 @@ class Look(NamedTuple):
     s: Array  # K b
     terms: Terms
     g: Array
-    hessp: Product
+    hessp: Hessian
     R: Array
     KR: Array
 
@@ -71,9 +74,9 @@ class KernelGoal:
         """Look at b; two products."""
         return self.look(b, self.gram.exact_product(b) if self.exact else self.gram.product(b))
 
-    def look(self, b: Array, s: Array) -> Look:
-        """Visit the pairs at s = K b; one product."""
-        terms, g, hessp = self.risk.evaluate(s)
+    def look(self, b: Array, s: Array, seen: Seen | None = None) -> Look:
+        """Visit the pairs at s = K b, unless they were seen; one product."""
+        terms, g, hessp = seen or self.risk.evaluate(s)
         R = b + self.C * g
         KR = self.gram.exact_product(R) if self.exact else self.gram.product(R)
         return Look(b, s, terms, g, hessp, R, KR)
@@ -94,49 +97,58 @@ class KernelGoal:
         """Return the same goal under another smoothing."""
         return replace(self, risk=self.risk.smoothed(h))
 
-    def descend(self, at: Look, x: Array, Kx: Array) -> tuple[Array, Array]:
-        """Return (b, K b) near the lowest point along x: only pairs are visited, the slope's sign is bracketed."""
+    def descend(self, at: Look, x: Array, Kx: Array) -> tuple[Array, Array, Seen | None]:
+        """Return b, K b and its pairs near the lowest point along x: the slope's sign is bracketed."""
         across, square, slope = float(at.b @ Kx), float(x @ Kx), float(at.R @ Kx)
         low, high, step = (0.0, slope), (np.inf, np.inf), 1.0
         for _ in range(LINE_STEPS if slope < 0.0 else 0):
-            first = across + step * square + self.C * float(self.risk.gradient(at.s + step * Kx) @ Kx)
+            s = at.s + step * Kx
+            seen = self.risk.evaluate(s)
+            first = across + step * square + self.C * float(seen[1] @ Kx)
             if abs(first) <= -LINE_GOAL * slope:
-                break
+                return at.b + step * x, s, seen
             low, high = (low, (step, first)) if first > 0.0 else ((step, first), high)
             share = np.clip(-low[1] / (high[1] - low[1]), 0.1, 0.9) if np.isfinite(high[0]) else np.inf
             step = low[0] + (high[0] - low[0]) * float(share) if np.isfinite(share) else 2.0 * step
-        return at.b + step * x, at.s + step * Kx
+        return at.b + step * x, at.s + step * Kx, None
 
 
-def _identity(q: Array, Kq: Array) -> tuple[Array, Array]:
-    return q, Kq
+Conditioner: TypeAlias = Identity | Galerkin | Steady
+PLAIN = Identity()
 
 
-Conditioner: TypeAlias = Callable[[Array, Array], tuple[Array, Array]]
+def direction(
+    goal: KernelGoal, at: Look, condition: Conditioner, enough: float, K: NDArray | None
+) -> tuple[Array, Array, int]:
+    """Solve (I + C L K) x = -R in the inner product of K; return x, K x and the number of steps, 0 if too few.
 
-
-def direction(goal: KernelGoal, at: Look, condition: Conditioner, enough: float) -> tuple[Array, Array, int]:
-    """Solve (I + C L K) x = -R in the inner product of K; return x, K x and the number of steps, 0 if too few."""
-    r, Kr = -at.R, -at.KR
-    x, Kx = np.zeros_like(r), np.zeros_like(r)
-    z, Kz = condition(r, Kr)
-    d, Kd, rz = z, Kz, float(r @ Kz)
-    target = max(FORCING**2 * float(r @ Kr), enough)
-    for k in range(1, 1 + (MOST_CG if condition is _identity else MOST_CONDITIONED_CG)):
-        q = d + goal.C * at.hessp(Kd)
-        Kq = goal.gram.product(q)
-        curvature = float(d @ Kq)
+    Where K is one array, steps are compiled.
+    """
+    r = -np.stack([at.R, at.KR])  # here and below: coefficients, and their values K b
+    most = MOST_CG if condition is PLAIN else MOST_CONDITIONED_CG
+    if K is not None and condition.parts is not None:
+        by = condition.parts._replace(basis=condition.parts.basis.astype(K.dtype, copy=False))
+        x, n_steps = at.hessp.solve(K, goal.C, r, by, FORCING**2, enough, most)
+        return x[0], x[1], n_steps
+    x, q, d = np.zeros_like(r), np.empty_like(r), condition(r).copy()  # r changes in place
+    rz, rest = float(r[0] @ d[1]), float(r[0] @ r[1])
+    target = max(FORCING**2 * rest, enough)
+    for k in range(1, 1 + most):
+        q[0] = d[0] + goal.C * at.hessp(d[1])
+        q[1] = goal.gram.product(q[0])
+        curvature = float(d[0] @ q[1])
         if not curvature > 0.0:
             break
         step = rz / curvature
-        x, Kx = x + step * d, Kx + step * Kd
-        r, Kr = r - step * q, Kr - step * Kq
-        if not float(r @ Kr) > target:
-            return x, Kx, k
-        z, Kz = condition(r, Kr)
-        rz, before = float(r @ Kz), rz
-        d, Kd = z + (rz / before) * d, Kz + (rz / before) * Kd
-    return x, Kx, 0
+        x += step * d
+        r -= step * q
+        rest = float(r[0] @ r[1])
+        if not rest > target:
+            return x[0], x[1], k
+        z = condition(r)
+        rz, before = rest if z is r else float(r[0] @ z[1]), rz
+        d = z + (rz / before) * d
+    return x[0], x[1], 0
 
 
 class Frozen(NamedTuple):
@@ -161,6 +173,7 @@ class Memory:
     h: float = SMALLEST_START_H
     most_steps: int = 0  # that a direction took
     is_broken: bool = False  # whether preconditioning failed
+    gram: Gram | None = None  # the float64 matrix, once float32 directions failed and it was at hand
 
     def begin(self, C: float, start: Array) -> tuple[Array, Array | None]:
         """Return (b, K b) on the line through the last two solutions, in log C, where start is the last one."""
@@ -175,6 +188,12 @@ class Memory:
         """Remember a solution; where it took many steps, many pairs move, and the next solve begins smoother."""
         self.trail, self.h = [*self.trail[-1:], (C, at.b, at.s)], min(FIRST_H, h * max(1.0, 0.5 * n_iter))
 
+    def may_sharpen(self, gram: Gram) -> bool:
+        """Take the float64 matrix from now on; return whether there is one."""
+        self.gram = gram.whole() or self.gram
+        self.frozen = self.frozen if self.gram is None else None
+        return self.gram is not None and self.gram is not gram
+
     def saw(self, n_steps: int, n_items: int) -> None:
         """Learn from a direction that took so many steps, 0 if it was given up."""
         self.most_steps = max(self.most_steps, n_steps or MOST_CG)
@@ -183,8 +202,10 @@ class Memory:
 
     def _pays(self, gram: Gram) -> bool:
         """Return whether a preconditioner saves more than it costs: for several solves only, or many items."""
-        if gram.n_items > FEW_ITEMS or not self.trail:
-            return gram.n_items > FEW_ITEMS
+        if gram.n_items > FEW_ITEMS:
+            return True
+        if not self.trail:
+            return gram.n_items > FEW_SHARED_ITEMS and self.most_steps > EASY_ALONE_CG
         if gram.n_items <= FEW_SHARED_ITEMS:
             return self.most_steps > EASY_CG
         return self.most_steps > EASY_MANY_CG and self.most_steps > EASY_MANY_CG + gram.span.size / SPAN_OF_A_STEP
@@ -192,9 +213,9 @@ class Memory:
     def condition(self, goal: KernelGoal, s: Array) -> Conditioner:
         """Return a preconditioner for the goal at utilities s."""
         if self.is_broken or not self._pays(goal.gram):
-            return _identity
+            return PLAIN
         if self.frozen is None or not self.frozen.serves(goal):
-            build = Steady.of if self.trail else Galerkin.of
+            build = Steady.of if self.trail or goal.gram.n_items <= FEW_ITEMS else Galerkin.of
             self.frozen = Frozen(build(goal.gram.span, goal.risk, goal.C, s), goal.C, goal.risk.h)
         return self.frozen.condition
 
@@ -293,16 +314,21 @@ class Ascent:
 
     def _step(self, primal: float) -> None:
         goal, at = self.goal, self.at
-        condition = _identity if self.memory is None else self.memory.condition(goal, at.s)
+        condition = PLAIN if self.memory is None else self.memory.condition(goal, at.s)
         enough = (ENOUGH if goal.risk.is_exact else ENOUGH_SMOOTHED) * self.tol * primal
-        x, Kx, n_steps = direction(goal, at, condition, enough)
+        x, Kx, n_steps = direction(goal, at, condition, enough, goal.gram.square)
         if self.memory is not None:
             self.memory.saw(n_steps, at.s.size)
-            if n_steps == 0 and condition is not _identity:
+            if n_steps == 0 and self.memory.may_sharpen(goal.gram):
+                self.goal = goal = replace(goal, gram=self.memory.gram or goal.gram)
+                self.at = at = goal.start(at.b)
+                self.best_dual, condition = -np.inf, self.memory.condition(goal, at.s)
+                x, Kx, n_steps = direction(goal, at, condition, enough, goal.gram.square)
+            if n_steps == 0 and condition is not PLAIN:
                 self.memory.is_broken = True
-                x, Kx, _ = direction(goal, at, _identity, enough)
-        b, s = goal.descend(at, x, Kx)
-        self.at = goal.start(b) if goal.exact and goal.gram.is_rounded else goal.look(b, s)
+                x, Kx, _ = direction(goal, at, PLAIN, enough, goal.gram.square)
+        b, s, seen = goal.descend(at, x, Kx)
+        self.at = goal.start(b) if goal.exact and goal.gram.is_rounded else goal.look(b, s, seen)
 
 
 def newton_kernel(
@@ -319,7 +345,9 @@ def newton_kernel(
     """Minimise 1/2 b'Kb + C * risk(K b) over one coefficient per item; a warm start replaces the samples."""
     n = gram.n_items
     memory = memory or Memory()
-    b, s, h = np.zeros(n), None, FIRST_H
+    gram = memory.gram or gram
+    b, h = np.zeros(n), FIRST_H
+    s: Array | None = b
     if start is not None:
         (b, s), h = memory.begin(C, start), memory.h
         s = s if gram.is_rounded else None  # computed anew at the end of each solve there; cheap to compute here
@@ -328,7 +356,7 @@ def newton_kernel(
             break
         sample = risk.sample(size, SEED)
         goal = KernelGoal(gram.corner(sample.items), sample.whole.smoothed(h), C)
-        coarse = Ascent(goal, b[sample.items], None, max(tol, 2e-2))
+        coarse = Ascent(goal, b[sample.items], s if s is None else s[sample.items], max(tol, 2e-2))
         coarse.run(min(max_iter, 30), lambda _: None)
         b, s = np.zeros(n), None
         b[sample.items], h = coarse.at.b, coarse.goal.risk.h

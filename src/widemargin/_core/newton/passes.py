@@ -101,7 +101,7 @@ class LinearPairs:
     @property
     def is_gram_cheap(self) -> bool:
         """Return whether X'LX over all pairs costs a moderate number of passes."""
-        return self.risk.dense_pairs <= MANY_LEVELS * self.n_items
+        return self.risk.pairs_of_many_levels <= MANY_LEVELS * self.n_items
 
     def smoothed(self, h: float) -> LinearPairs:
         """Return the same data under another smoothing."""
