@@ -19,6 +19,7 @@ from scipy.linalg import lapack
 
 from .gram import HalfGram, WholeGram, streamed_product
 from .kernels import Kernel, Linear
+from .low_rank import greedy_columns
 from .solution import Array
 
 BLOCK = 4096  # rows converted to float64 at a time
@@ -315,22 +316,10 @@ class LowRankMap:
     @classmethod
     def from_kernel(cls, kernel: Kernel, X: Any, rank: int) -> LowRankMap:
         """Choose landmarks by pivoted Cholesky: each time the item whose kernel is explained worst."""
-        rest = kernel.diag(X).astype(float)
-        total, F = float(rest.sum()), np.zeros((X.shape[0], rank))
-        pivots: list[int] = []
-        for j in range(rank):
-            i = int(np.argmax(rest))
-            if rest[i] <= 1e-14 * total / rest.size:
-                break
-            column = kernel(X, X[i : i + 1])[:, 0] - F[:, :j] @ F[i, :j]
-            F[:, j] = column / np.sqrt(rest[i])
-            rest = np.maximum(rest - F[:, j] ** 2, 0.0)
-            rest[i] = 0.0
-            pivots.append(i)
-        chosen = np.array(pivots, dtype=np.int64)
-        F = F[:, : chosen.size]
+        F, pivots, rest = greedy_columns(kernel, X, rank)
+        total = float(np.sum(kernel.diag(X)))
         left_out = float(rest.sum()) / total if total > 0 else 0.0
-        return cls(F, X[chosen], chosen, np.tril(F[chosen]), kernel(X[chosen], X[chosen]), left_out)
+        return cls(F, X[pivots], pivots, np.tril(F[pivots]), kernel(X[pivots], X[pivots]), left_out)
 
     @property
     def n_items(self) -> int:

@@ -237,8 +237,11 @@ class GroupedPairRisk:
         levels = self.levels
         return replace(self, levels=from_levels(levels.level[items], group, levels.weight[items]))
 
-    def sample(self, n_items: int, seed: int) -> Sample:
-        """Draw whole groups, and items of large ones, until about n_items items are in."""
+    def sample(self, n_items: int, seed: int, piece: int = PIECE) -> Sample:
+        """Draw whole groups, and items of large ones, until about n_items items are in.
+
+        Large groups are also cut into pieces of so many items.
+        """
         rng = np.random.default_rng(seed)
         sizes, order = np.diff(self.starts), self.levels.order
         share = n_items / self.levels.n_items
@@ -254,7 +257,7 @@ class GroupedPairRisk:
         # a pair's weight is a product: each item carries the root of (pairs there are / pairs drawn)
         boost = np.full(counts.size, np.sqrt(sizes[~is_large].sum() / max(1, sizes[small].sum())))
         boost[small.size :] = sizes[is_large] / counts[small.size :]
-        n_pieces = np.where(np.arange(counts.size) < small.size, 1, -(-counts // PIECE))
+        n_pieces = np.where(np.arange(counts.size) < small.size, 1, -(-counts // piece))
         own = self.take(items, np.repeat(np.arange(counts.size), counts))
         whole = own.boosted(np.repeat(boost, counts))
         if not is_large.any():
