@@ -34,16 +34,17 @@ class Draw(NamedTuple):
     whole: LinearPairs
     pieces: LinearPairs
     share: float  # of all pairs
+    is_even: bool  # every pair stands for as many others
 
     @classmethod
     def of(cls, data: LinearPairs, n_items: int, seed: int) -> Draw:
         """Draw about n_items items."""
         sample = data.risk.sample(n_items, seed)
         own = data.subset(sample.items, sample.own)
-        share = float((sample.own.levels.weight**2).sum() / (sample.whole.levels.weight**2).sum())
+        share = sample.own.levels.total_weight / sample.whole.levels.total_weight
         whole = own.over(sample.whole)
         pieces = whole if sample.pieces is sample.whole else own.over(sample.pieces)
-        return cls(sample.items, own, whole, pieces, share)
+        return cls(sample.items, own, whole, pieces, share, sample.is_even)
 
 
 class Lift(NamedTuple):
