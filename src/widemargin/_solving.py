@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import cache
 
@@ -137,7 +137,7 @@ class Solving:
         C = self._scaled_C(float(rows.weight.sum()))
         begins = part not in task.answers and rows.shape[0] <= FIRST_ROWS
         most = 0 if self._is_on_path(task) and not begins else self._most_exact_rows(task.map_)
-        plan = task.row_plans.setdefault(part, _core.rows_newton.Plan())
+        plan = task.row_plans.setdefault(part, _core.rows_newton.Plan(is_shared=task.is_path))
         return task.answer(C, self.tol, lambda: self._solve_rows_at(rows, task.map_, C, plan, most), part)
 
     @staticmethod
@@ -154,12 +154,12 @@ class Solving:
         if np.isinf(C) or rows.shape[0] <= most:
             return self._exactly(rows, map_, C)
         found = self._rows_newton(rows, map_, C, plan)
-        if found[1].status is Status.CONVERGED:
-            return found
-        try:
-            return min(found, self._exactly(rows, map_, C), key=lambda f: f[1].gap)
-        except MemoryError:  # the honest gap of what could be done
-            return found
+        with suppress(MemoryError):  # then the honest gap of what could be done
+            if found[1].status is not Status.CONVERGED and plan.refined():
+                found = min(found, self._rows_newton(rows, map_, C, plan), key=lambda f: f[1].gap)
+            if found[1].status is not Status.CONVERGED:
+                found = min(found, self._exactly(rows, map_, C), key=lambda f: f[1].gap)
+        return found
 
     def _exactly(self, rows, map_, C):
         if map_.is_gram:
@@ -167,8 +167,8 @@ class Solving:
         return self._interior_point(rows, map_, C)
 
     def _rows_newton(self, rows, map_, C, plan):
-        if map_.columns() is None:
-            need = _core.rows_newton.gram_bytes(rows, map_, self.tol)
+        need = _core.rows_newton.gram_bytes(rows, map_, plan, self.tol, C)
+        if need:
             self._check_gram_memory(map_.n_items, need / map_.n_items**2)
         how = {"tol": self.tol, "max_iter": self.max_iter, "report": self._progress(), "plan": plan}
         return "newton", _core.rows_newton.rows_newton(rows, map_, C, LOSSES[self.loss], **how)

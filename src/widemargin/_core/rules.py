@@ -15,8 +15,11 @@ SAME = 1e-9  # utilities closer than this share of the largest are equal
 ON_MARGIN = 1e-6  # utilities are trusted to this when a margin of 1 is tested
 
 
-def best_levels(rows: Rows, z: Array, C: float, loss: Loss) -> Array:
-    """Return the level that is best for the differences z: the middle of the optimal interval."""
+def best_levels(rows: Rows, z: Array, C: float, loss: Loss, around: tuple[float, float] | None = None) -> Array:
+    """Return the level that is best for the differences z: the middle of the optimal interval.
+
+    `around` are bounds that most likely hold it: they save a sort.
+    """
     if rows.E.shape[1] == 0:
         return np.zeros(0)
     e = rows.E[:, 0]
@@ -25,15 +28,17 @@ def best_levels(rows: Rows, z: Array, C: float, loss: Loss) -> Array:
         weight = np.ones(z.size) if np.isinf(C) else rows.weight * e**2
         low, high = _squared_interval(target, e, weight)
     else:
-        low, high = level_interval(target, e, rows.weight * np.abs(e))
+        low, high = level_interval(target, e, rows.weight * np.abs(e), around)
     return np.array([_middle(low, high)])
 
 
-def level_interval(target: Array, e: Array, weight: Array) -> tuple[float, float]:
+def level_interval(
+    target: Array, e: Array, weight: Array, around: tuple[float, float] | None = None
+) -> tuple[float, float]:
     """Return the minimisers b of sum_{e>0} weight (target - b)_+ + sum_{e<0} weight (b - target)_+."""
-    first, flat = -float(np.sum(weight[e > 0])), FLAT * float(np.sum(weight))
+    first, flat = -float(weight @ (e > 0)), FLAT * float(np.sum(weight))
     if target.size > MANY:
-        found = _flat_part(target, weight, first, flat, *_around(target, weight, first))
+        found = _flat_part(target, weight, first, flat, *(around or _around(target, weight, first)))
         if found is not None:
             return found
     return _flat_part(target, weight, first, flat, -np.inf, np.inf) or (-np.inf, np.inf)
@@ -55,7 +60,7 @@ def _flat_part(
     """Return where the slope, `first` at the far left, is zero; None where that is not between two bounds."""
     inside = np.flatnonzero((target >= low) & (target <= high))
     inside = inside[np.argsort(target[inside], kind="stable")]
-    before = first + float(np.sum(weight[target < low]))
+    before = first + float(weight @ (target < low))
     slope = np.concatenate([[before], before + np.cumsum(weight[inside])])
     bounds = np.concatenate([[-np.inf], target[inside], [np.inf]])
     k = int(np.argmax(slope >= -flat))

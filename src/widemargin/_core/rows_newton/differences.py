@@ -15,7 +15,7 @@ from scipy import sparse
 
 from ..comparisons import IntArray, Rows
 from ..solution import Array
-from .spaces import BLOCK, Gram
+from .spaces import BLOCK, Gram, Paired
 
 # (right items, precision) -> left items -> kernel values, in an array of their own
 Against: TypeAlias = Callable[[IntArray, np.dtype], Callable[[IntArray], NDArray]]
@@ -35,13 +35,35 @@ class Differences(NamedTuple):
         """Return how many there are."""
         return len(self.ends)
 
-    def gram(self, against: Against, dtype: DTypeLike) -> Gram:
-        """Return the Gram matrix of the differences; its exact products are computed anew where it is rounded."""
+    def gram(self, against: Against, dtype: DTypeLike, *, is_shared: bool = False) -> Gram:
+        """Return the Gram matrix of the differences; its exact products are computed anew where it is rounded.
+
+        Several solves share the exact values, if they are few: then those are rounded.
+        """
+        products = None if dtype == np.float64 else _Products(self, against)
+        tiles: Iterable[tuple[int, int, NDArray]] = self.tiles(against, np.dtype(dtype))
+        if products is not None and is_shared and self.size <= KEPT:
+            tiles = products.kept = list(self.tiles(against, np.dtype(np.float64)))
         blocks = [np.empty((b - a, b), dtype) for a, b in self._strips()]
-        for a, c, tile in self.tiles(against, np.dtype(dtype)):
+        for a, c, tile in tiles:
             block = blocks[a // BLOCK]
             block[:, c : c + TILE] = tile[:, : block.shape[1] - c]
-        return Gram(blocks, None if dtype == np.float64 else _Products(self, against))
+        return Gram(blocks, products)
+
+    def paired(self, against: Against, dtype: DTypeLike, *, is_shared: bool = False) -> Paired:
+        """Return the same matrix by way of the items', where those are fewer."""
+        items = Differences(np.arange(self.n_items)[:, None], self.rows, self.n_items)
+        gram = items.gram(against, dtype, is_shared=is_shared)
+        K = gram.square(np.arange(self.n_items))
+        if gram.products is None:
+            return Paired(K, self.ends)
+        exact, (first, second) = gram.products, self.ends.T
+
+        def products(V: Array) -> Array:
+            U = exact(np.column_stack([self.on_items(v) for v in V.T]))
+            return U[first] - U[second]
+
+        return Paired(K, self.ends, products)
 
     def products(self, tiles: Iterable[tuple[int, int, NDArray]], V: Array) -> Array:
         """Return K V for the Gram matrix K by its tiles."""
