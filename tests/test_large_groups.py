@@ -7,8 +7,8 @@ from scipy import sparse
 
 from widemargin._core.comparisons import from_levels
 from widemargin._core.kernels import RBF
+from widemargin._core.landmarks import greedy_columns
 from widemargin._core.losses import HINGE, SQUARED_HINGE
-from widemargin._core.low_rank import greedy_columns
 from widemargin._core.maps import LinearMap
 from widemargin._core.newton import newton
 from widemargin._core.newton.passes import LinearPairs

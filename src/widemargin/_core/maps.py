@@ -19,7 +19,7 @@ from scipy.linalg import lapack
 
 from .gram import HalfGram, WholeGram, streamed_product
 from .kernels import Kernel, Linear
-from .low_rank import greedy_columns
+from .landmarks import greedy_columns
 from .solution import Array
 
 BLOCK = 4096  # rows converted to float64 at a time
