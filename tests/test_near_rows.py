@@ -200,3 +200,19 @@ def test_a_level_between_wide_bounds_is_the_level():
         found = iterations.best_level(problem, problem.point(point.f, point.b + shift))
         e = np.ascontiguousarray(problem.rows.E[:, 0])
         assert abs(problem.risk.along(found.short, e, 0.0)[0]) <= 1e-12 * problem.rows.weight.sum()
+
+
+def test_kernel_values_of_a_path_are_computed_once(monkeypatch):
+    """In float64, though the first solves work on rounded ones and a large C on exact ones."""
+    rng = np.random.default_rng(11)
+    X, u = items(rng, n=120)
+    rows, map_, shared, asked = make_rows("ties", u, rng), make_map("items", X), Plan(is_shared=True), []
+    whole = type(map_).against
+    monkeypatch.setattr(type(map_), "against", lambda self, *a: asked.append(a) or whole(self, *a))
+    oracle, sizes = make_map("kernel", X), []
+    for C in (0.1, 1.0, 1e3):
+        found = rows_newton(rows, map_, C, HINGE, tol=1e-4, max_iter=200, plan=shared)
+        assert_agree(found, exact(rows, oracle, C, HINGE), 1e-4, rows, map_, C, HINGE)
+        sizes.append(shared.setting.problem.space.dtype.itemsize)
+    assert sizes == [4, 4, 8]
+    assert [str(dtype) for _, dtype in asked] == ["float64"] * 2  # for the two ends of the differences

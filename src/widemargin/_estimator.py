@@ -15,7 +15,7 @@ from sklearn.utils.validation import assert_all_finite, check_is_fitted, validat
 
 from ._core import kernels, maps
 from ._core.gram import BYTES_WHOLE
-from ._core.newton.pool import Pool
+from ._core.pool import Pool
 from ._core.solution import Status, relative_gap
 from ._queries import query_codes
 from ._solving import LOSSES, Solving

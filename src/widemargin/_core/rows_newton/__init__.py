@@ -45,7 +45,7 @@ def rows_newton(
         return _constant(rows, map_, C, nothing)
     dtype = precision(rows, map_, plan, tol, C)
     if plan.setting is None or plan.setting.is_rougher(dtype):
-        plan.setting = lay_out(rows, map_, loss, dtype, is_shared=plan.is_shared)
+        plan.setting = lay_out(rows, map_, loss, dtype, plan)
     setting = plan.write_out(plan.setting)
     problem, goal = replace(setting.problem, C=C), Goal(tol, min(max_iter, MOST_STEPS), report, nothing)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):

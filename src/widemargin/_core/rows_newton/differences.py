@@ -5,7 +5,7 @@ A tie is two rows of one difference, and so is a target; a comparison made often
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 
@@ -19,6 +19,7 @@ from .spaces import BLOCK, Gram, Paired
 
 # (right items, precision) -> left items -> kernel values, in an array of their own
 Against: TypeAlias = Callable[[IntArray, np.dtype], Callable[[IntArray], NDArray]]
+Tile: TypeAlias = tuple[int, int, NDArray]  # row, column, values
 TILE = 2 * BLOCK
 KEPT = 4000  # differences up to which float64 values asked for twice are kept: 64 MB
 
@@ -35,20 +36,19 @@ class Differences(NamedTuple):
         """Return how many there are."""
         return len(self.ends)
 
-    def gram(self, against: Against, dtype: DTypeLike, *, is_shared: bool = False) -> Gram:
+    def gram(self, against: Against, dtype: DTypeLike, *, is_shared: bool = False, known: Sequence[Tile] = ()) -> Gram:
         """Return the Gram matrix of the differences; its exact products are computed anew where it is rounded.
 
-        Several solves share the exact values, if they are few: then those are rounded.
+        Several solves share the exact values, if they are few: then those are rounded, and `known` to the next.
         """
-        products = None if dtype == np.float64 else _Products(self, against)
-        tiles: Iterable[tuple[int, int, NDArray]] = self.tiles(against, np.dtype(dtype))
-        if products is not None and is_shared and self.size <= KEPT:
-            tiles = products.kept = list(self.tiles(against, np.dtype(np.float64)))
+        is_rounded = dtype != np.float64
+        if is_rounded and is_shared and not known and self.size <= KEPT:
+            known = list(self.tiles(against, np.dtype(np.float64)))
         blocks = [np.empty((b - a, b), dtype) for a, b in self._strips()]
-        for a, c, tile in tiles:
+        for a, c, tile in known or self.tiles(against, np.dtype(dtype)):
             block = blocks[a // BLOCK]
             block[:, c : c + TILE] = tile[:, : block.shape[1] - c]
-        return Gram(blocks, products)
+        return Gram(blocks, _Products(self, against, list(known)), known) if is_rounded else Gram(blocks)
 
     def paired(self, against: Against, dtype: DTypeLike, *, is_shared: bool = False) -> Paired:
         """Return the same matrix by way of the items', where those are fewer."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import Enum, auto
 from typing import Any, Protocol
 
@@ -13,10 +13,10 @@ from ..comparisons import IntArray, Rows
 from ..losses import Loss
 from ..row_risk import RowsRisk
 from ..solution import Array
-from .differences import distinct_differences, shuffled_items
+from .differences import Tile, distinct_differences, shuffled_items
 from .plan import Plan, Setting
 from .problem import Problem
-from .spaces import Columns, Space
+from .spaces import Columns, Gram, Space
 
 FINE = 1e-5  # a smaller tol wants kernel values in float64
 STEEP = 600.0  # and so does a larger C, times their size and the root of the number of rows
@@ -89,8 +89,9 @@ def gram_bytes(rows: Rows, map_: Map, plan: Plan, tol: float, C: float) -> int:
     return dtype.itemsize * (items**2 if way is Way.PAIRED else min(n, items) ** 2 // 2)
 
 
-def lay_out(rows: Rows, map_: Map, loss: Loss, dtype: np.dtype, *, is_shared: bool) -> Setting:
+def lay_out(rows: Rows, map_: Map, loss: Loss, dtype: np.dtype, plan: Plan) -> Setting:
     """Return the problem in the coordinates that suit it, and the way back."""
+    is_shared = plan.is_shared
     X = map_.columns()
     if X is not None:
         return Setting(Problem(RowsRisk(rows, loss), Columns(X), np.nan), lambda w: w, lambda a: rows.adjoint @ a)
@@ -103,6 +104,12 @@ def lay_out(rows: Rows, map_: Map, loss: Loss, dtype: np.dtype, *, is_shared: bo
         space: Space = found.paired(map_.against, dtype, is_shared=is_shared)
     else:
         found = shuffled_items(rows) if way is Way.ITEMS else found
-        space = found.gram(map_.against, dtype, is_shared=is_shared)
+        space = found.gram(map_.against, dtype, is_shared=is_shared, known=_known(plan))
     problem = Problem(RowsRisk(found.rows, loss), space, np.nan)
     return Setting(problem, found.on_items, lambda a: found.on_items(found.rows.D.T @ a))
+
+
+def _known(plan: Plan) -> Sequence[Tile]:
+    """Return the float64 values that the last setting has kept."""
+    space = None if plan.setting is None else plan.setting.problem.space
+    return space.tiles if isinstance(space, Gram) else ()

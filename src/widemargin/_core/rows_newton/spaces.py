@@ -5,7 +5,7 @@ A vector of the space is a function: its coordinates `w` and its utilities `u` a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
@@ -182,6 +182,7 @@ class Gram(Coefficients):
 
     blocks: list[NDArray]
     products: Callable[[Array], Array] | None = None
+    tiles: Sequence[tuple[int, int, NDArray]] = ()  # in float64, where they are kept
 
     @property
     def n_items(self) -> int:
