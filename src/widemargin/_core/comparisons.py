@@ -101,7 +101,7 @@ class Levels:
     @cached_property
     def first(self) -> IntArray:
         """Return for each sorted position the start of the worse items of its group."""
-        ends, sizes = self._runs
+        ends, sizes = self.runs
         return np.repeat(ends, sizes)
 
     @cached_property
@@ -109,8 +109,8 @@ class Levels:
         """Return for each sorted position the end of its group."""
         return np.repeat(self.starts[1:], np.diff(self.starts))
 
-    @property
-    def _runs(self) -> tuple[IntArray, IntArray]:
+    @cached_property
+    def runs(self) -> tuple[IntArray, IntArray]:
         """Return the ends and the sizes of the runs of sorted items of one group and one level."""
         is_bound = np.empty(self.n_items + 1, bool)
         np.not_equal(self.rank[1:], self.rank[:-1], out=is_bound[1:-1])
@@ -121,7 +121,7 @@ class Levels:
     @cached_property
     def n_pairs(self) -> int:
         """Return the number of pairs, a Python integer: it may exceed 2^31."""
-        ends, sizes = self._runs
+        ends, sizes = self.runs
         return int(sizes @ (self.starts[np.searchsorted(self.starts, ends)] - ends))
 
     @cached_property

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from .kernels import Kernel
+from .landmarks import greedy_columns
 from .solution import Array
 
 NOTHING = 1e-14  # of the diagonal: rounding
@@ -49,8 +50,7 @@ class LowRankMap:
     @classmethod
     def from_kernel(cls, kernel: Kernel, X: Any, rank: int) -> LowRankMap:
         """Choose so many landmarks by pivoted Cholesky: each time the item whose kernel is explained worst."""
-        diag = kernel.diag(X).astype(float)
-        return cls._of(kernel, X, diag, *_pivoted(kernel, X, diag, rank, NOTHING * float(diag.mean())))
+        return cls._of(kernel, X, kernel.diag(X).astype(float), *greedy_columns(kernel, X, rank))
 
     @classmethod
     def exact(cls, kernel: Kernel, X: Any, most: int = MOST) -> LowRankMap | None:

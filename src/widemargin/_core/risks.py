@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from . import _counting
 from .comparisons import IntArray, Levels, from_levels
+from .draws import draw_groups
 from .losses import Hinge, SquaredHinge
 from .solution import Array
 
@@ -259,32 +260,32 @@ class GroupedPairRisk:
         levels = self.levels
         return replace(self, levels=from_levels(levels.level[items], group, levels.weight[items]))
 
-    def sample(self, n_items: int, seed: int) -> Sample:
-        """Draw whole groups, and items of large ones, until about n_items items are in."""
+    def sample(self, n_items: int, seed: int, piece: int = PIECE) -> Sample:
+        """Draw whole groups, and items of large ones, until about n_items items are in.
+
+        Large groups are also cut into pieces of so many items.
+        """
         rng = np.random.default_rng(seed)
         sizes, order = np.diff(self.starts), self.levels.order
         share = n_items / self.levels.n_items
         is_large = sizes > LARGE_GROUP
-        small = rng.permutation(np.flatnonzero(~is_large))
-        small = small[: np.searchsorted(np.cumsum(sizes[small]), share * sizes[small].sum()) + 1]
-        drawn = [order[self.starts[g] : self.starts[g + 1]] for g in small]
+        small = draw_groups(self.levels, np.flatnonzero(~is_large), share, rng)
+        drawn = [order[small.positions]]
         for g in np.flatnonzero(is_large):
             n = min(int(sizes[g]), max(PIECE, round(share * int(sizes[g]))))
             drawn.append(order[self.starts[g] + rng.choice(int(sizes[g]), size=n, replace=False)])
-        items = np.concatenate(drawn)
-        counts = np.array([d.size for d in drawn])
-        # a pair's weight is a product: each item carries the root of (pairs there are / pairs drawn)
-        boost = np.full(counts.size, np.sqrt(sizes[~is_large].sum() / max(1, sizes[small].sum())))
-        boost[small.size :] = sizes[is_large] / counts[small.size :]
-        n_pieces = np.where(np.arange(counts.size) < small.size, 1, -(-counts // PIECE))
+        items, large = np.concatenate(drawn), np.array([d.size for d in drawn[1:]], dtype=np.int64)
+        counts = np.concatenate([small.counts, large])
+        factor = np.concatenate([small.factor, np.repeat(sizes[is_large] / large, large)])
         own = self.take(items, np.repeat(np.arange(counts.size), counts))
-        whole = own.boosted(np.repeat(boost, counts))
+        whole = own.boosted(factor)
         if not is_large.any():
-            return Sample(items, own, whole, whole)
+            return Sample(items, own, whole, whole, small.is_even)
+        n_pieces = np.concatenate([np.ones_like(small.counts), -(-large // piece)])
         parts = [np.arange(n) * k // n for n, k in zip(counts, n_pieces, strict=True)]
         start = np.repeat(np.cumsum(n_pieces) - n_pieces, counts)
         pieces = self.take(items, start + np.concatenate(parts))
-        return Sample(items, own, whole, pieces.boosted(np.repeat(boost * np.sqrt(n_pieces), counts)))
+        return Sample(items, own, whole, pieces.boosted(factor * np.sqrt(np.repeat(n_pieces, counts))), is_even=False)
 
     def boosted(self, factor: Array) -> GroupedPairRisk:
         """Return the same pairs with the items' weights multiplied."""
@@ -298,3 +299,4 @@ class Sample(NamedTuple):
     own: GroupedPairRisk  # as they are
     whole: GroupedPairRisk  # with the weight of all pairs
     pieces: GroupedPairRisk  # the same, but large groups cut: their Hessian is cheap
+    is_even: bool  # every pair stands for as many others

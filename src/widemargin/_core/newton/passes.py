@@ -103,6 +103,17 @@ class LinearPairs:
         """Return whether X'LX over all pairs costs a moderate number of passes."""
         return self.risk.pairs_of_many_levels <= MANY_LEVELS * self.n_items
 
+    def is_cut_cheaper(self, piece: int) -> bool:
+        """Return whether X'LX costs much less where large groups are cut into pieces of so many items."""
+        return self.risk.dense_pairs > 2 * self.n_items * (piece + self.n_features)
+
+    def cut(self, piece: int, seed: int) -> LinearPairs:
+        """Return the same rows in another order, large groups cut at random and weighted to stand for all pairs."""
+        sample = self.risk.sample(self.n_items, seed, piece)
+        rows = sample.items if self.rows is None else self.rows[sample.items]
+        blocks = sample.pieces.blocks(_rows_of_a_block(self.X))
+        return LinearPairs(self.X, sample.pieces, self.precise, self.pool, rows, blocks)
+
     def smoothed(self, h: float) -> LinearPairs:
         """Return the same data under another smoothing."""
         return replace(self, risk=self.risk.smoothed(h))

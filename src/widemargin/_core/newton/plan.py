@@ -34,16 +34,17 @@ class Draw(NamedTuple):
     whole: LinearPairs
     pieces: LinearPairs
     share: float  # of all pairs
+    is_even: bool  # every pair stands for as many others
 
     @classmethod
     def of(cls, data: LinearPairs, n_items: int, seed: int) -> Draw:
         """Draw about n_items items."""
         sample = data.risk.sample(n_items, seed)
         own = data.subset(sample.items, sample.own)
-        share = float((sample.own.levels.weight**2).sum() / (sample.whole.levels.weight**2).sum())
+        share = sample.own.levels.total_weight / sample.whole.levels.total_weight
         whole = own.over(sample.whole)
         pieces = whole if sample.pieces is sample.whole else own.over(sample.pieces)
-        return cls(sample.items, own, whole, pieces, share)
+        return cls(sample.items, own, whole, pieces, share, sample.is_even)
 
 
 class Lift(NamedTuple):
@@ -74,6 +75,7 @@ class Plan:
     data: LinearPairs | None
     gram: Gram | None = None
     draws: dict[int, Draw] = field(default_factory=dict)
+    cuts: dict[int, LinearPairs] = field(default_factory=dict)
     sizes: tuple[list[int], list[int]] | None = None  # of the samples of the first solve, and of those after it
     last: Trace | None = None
     before: tuple[float, Array] | None = None  # C and w of the solve before the last
@@ -86,6 +88,13 @@ class Plan:
         if columns is None:
             return cls(None, map_.quick_gram(is_shared=is_shared))
         return cls(LinearPairs.of(columns, risk, pool=Pool(n_threads) if n_threads > 1 else None))
+
+    def cut(self, data: LinearPairs, piece: int, seed: int) -> LinearPairs:
+        """Return all of data in pieces of so many items, the same ones whenever they are asked for."""
+        if piece not in self.cuts:
+            self.cuts[piece] = data.cut(piece, seed)
+        cut = self.cuts[piece].smoothed(data.risk.h)
+        return cut.widened() if data.precise else cut
 
     def draw(self, data: LinearPairs, n_items: int, seed: int) -> Draw:
         """Return a sample of data, the same one whenever it is asked for."""

@@ -33,13 +33,13 @@ class Helper(NamedTuple):
     @classmethod
     def draw(cls, goal: Goal, plan: Plan, n_items: int) -> Helper:
         """Draw about n_items items with a fixed seed."""
-        items, own, whole, pieces, share = plan.draw(goal.data, n_items, SEED)
+        items, own, whole, pieces, share, is_even = plan.draw(goal.data, n_items, SEED)
         helper = cls(
             items,
             replace(goal, data=own, proxy=pieces, share=share),
             replace(goal, data=whole, proxy=pieces),
             share,
-            pieces is whole,
+            is_even,
         )
         helper = helper.smoothed(goal.data.risk.h)
         return helper.widened() if goal.data.precise else helper
