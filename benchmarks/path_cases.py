@@ -9,7 +9,16 @@ from typing import Any
 import numpy as np
 from sklearn.metrics.pairwise import pairwise_kernels
 
-from widemargin import ComparisonSVM, MarginClassifier, MarginRegressor, OrdinalSVM, Pairs, RankingSVM, TopRankSVM
+from widemargin import (
+    ComparisonSVM,
+    MarginClassifier,
+    MarginRegressor,
+    OrdinalSVM,
+    Pairs,
+    RankingSVM,
+    RankingVectorMachine,
+    TopRankSVM,
+)
 from widemargin.datasets import make_choices, make_comparisons, make_graded_queries, make_ordinal
 
 from .datasets.graded import queries
@@ -30,18 +39,21 @@ class Case:
     more: dict = field(default_factory=dict)
     Cs: np.ndarray = field(default_factory=lambda: SOFT)
     scale: float = 1.0  # what C is divided by
+    one_norm: Callable | None = None  # the coefficients whose 1-norm takes the place of 1/2 |w|^2
 
     def objective(self, model):
-        """Return 1/2 |w|^2 + C * loss in float64, from the model's parameters and the data."""
+        """Return 1/2 |w|^2, or the 1-norm, + C * loss in float64, from the model's parameters and the data."""
         items = np.asarray(self.items, dtype=float)
         if model.kernel == "linear":
             u, norm = items @ model.coef_, float(model.coef_ @ model.coef_)
         else:
             how = {"gamma": model.gamma, "degree": model.degree, "coef0": model.coef0, "filter_params": True}
-            weights, vectors = model.dual_coef_, items[model.support_]
-            u = pairwise_kernels(items, vectors, metric=model.kernel, **how) @ weights
+            weights = model.dual_coef_
+            u = pairwise_kernels(items, metric=model.kernel, **how)[:, model.support_] @ weights
             norm = float(weights @ u[model.support_])
-        return 0.5 * norm + model.C / self.scale * self.slack(u, getattr(model, "intercept_", 0.0), model.loss)
+        loss = getattr(model, "loss", "hinge")
+        regulariser = np.abs(self.one_norm(model)).sum() if self.one_norm else 0.5 * norm
+        return regulariser + model.C / self.scale * self.slack(u, getattr(model, "intercept_", 0.0), loss)
 
 
 def _summed(short, loss, weight=1.0):
@@ -60,6 +72,13 @@ def ranking(estimator, X, y, qid=None, **more):
     if estimator.get_params()["C_scale"] == "mean":
         more["scale"] = sums(np.zeros(len(y)), 1.0).n_pairs
     return Case(estimator, X, y, slack, X, {} if qid is None else {"qid": qid}, **more)
+
+
+def vectors(n, quick, Cs=SOFT, **how):
+    """Few vectors by a 1-norm, over points or over pairs."""
+    estimator = RankingVectorMachine(**how)
+    name = "pair_coef_" if estimator.vectors == "pairs" else "dual_coef_"
+    return ranking(estimator, *_curved(40 if quick else n), Cs=Cs, one_norm=lambda model: getattr(model, name))
 
 
 def comparison(estimator, n, **more):
@@ -136,6 +155,7 @@ def _rbf(kind, gamma=0.1, **how):
 
 
 SQUARED = {"loss": "squared_hinge"}
+RBF = {"kernel": "rbf", "gamma": 0.1}
 POLY = {"kernel": "poly", "degree": 2, "coef0": 1.0, "gamma": 1.0}
 CASES = {  # name: n (1 for a smoke test) -> Case
     "ranking 300": lambda q: _graded(RankingSVM(), 4 if q else 20, 15, 10),
@@ -175,5 +195,15 @@ CASES = {  # name: n (1 for a smoke test) -> Case
     "classes 600": lambda q: classes(MarginClassifier(), 60 if q else 600),
     "classes 600 rbf": lambda q: classes(_rbf(MarginClassifier), 60 if q else 600),
     "values 600": lambda q: values(MarginRegressor(), 60 if q else 600),
+    "one norm 200": lambda q: vectors(200, q),
+    "one norm 400": lambda q: vectors(400, q),
+    "one norm 400 pairs": lambda q: vectors(400, q, vectors="pairs"),
+    "one norm 100 rbf": lambda q: vectors(100, q, **RBF),
+    "one norm 200 rbf": lambda q: vectors(200, q, **RBF),
+    "one norm 400 rbf": lambda q: vectors(400, q, **RBF),
+    "one norm 400 rbf near": lambda q: vectors(400, q, Cs=10 / 400 * np.logspace(-1, 1, 20), **RBF),
+    "one norm 400 rbf positive": lambda q: vectors(400, q, positive=True, **RBF),
+    "one norm 200 rbf pairs": lambda q: vectors(200, q, vectors="pairs", **RBF),
+    "one norm 200 rbf pairs positive": lambda q: vectors(200, q, vectors="pairs", positive=True, **RBF),
     "values 600 rbf": lambda q: values(_rbf(MarginRegressor), 60 if q else 600),
 }

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
@@ -165,3 +166,53 @@ def test_other_numbers_of_features_are_counted(widemargin):
     Path("x.dat").write_text("1 1:2 2:3 3:1\n2 1:1 2:1 3:1\n")
     io.save_model(RankingSVM().fit([[0.0], [1.0]], [0, 1]), "m.wm")
     assert "x.dat: 3 features; the model was trained on 1." in error_of(widemargin("predict", "m.wm", "x.dat"))
+
+
+def test_documents_are_ranked_by_the_names_that_letor_gives_them(widemargin):
+    """After a # at the end of each line; where a line has none, rows are numbered."""
+    lines = [
+        "2 qid:1 1:3 #docid = GX03 inc = 1",
+        "1 qid:1 1:2 # docid=GX01",
+        "1 qid:2 1:0 #docid = 7",
+        "2 qid:2 1:1 #docid = 9",
+    ]
+    Path("x.dat").write_text("\n".join(lines) + "\n")
+    succeed(widemargin("fit", "x.dat", "--C", 1))
+
+    def rows():
+        return pd.read_csv(StringIO(succeed(widemargin("rank", "model.wm", "x.dat"))), dtype=str)["row"].tolist()
+
+    assert rows() == ["GX03", "GX01", "9", "7"]
+    Path("x.dat").write_text("\n".join([*lines[:3], "2 qid:2 1:1"]) + "\n")
+    assert rows() == ["1", "2", "4", "3"]
+
+
+def one_list(n=40):
+    """Return a CSV of one list, whose target the first column nearly gives."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, 2))
+    return pd.DataFrame(X, columns=["a", "b"]).assign(y=3 * X[:, 0] + rng.standard_normal(n)).to_csv(index=False)
+
+
+def test_one_list_is_cross_validated_by_its_rows(widemargin):
+    """Without query ids nothing else can be held out; too few rows to hold two out ask for --C."""
+    Path("x.csv").write_text(one_list())
+    found = json.loads(succeed(widemargin("fit", "x.csv", "--kind", "ranking", "--target", "y", "--json")))
+    assert 0.8 < found["cross-validation"]["score"] < 1.0
+    Path("x.csv").write_text("y,a\n1,2\n2,3\n3,4.5\n")
+    assert "1 query, so C cannot be cross-validated" in error_of(widemargin("fit", "x.csv", "--kind", "ranking"))
+
+
+def test_a_best_C_at_the_end_of_those_tried_is_said(widemargin):
+    """The grid may be too short: the next value is named."""
+    Path("x.csv").write_text("y,a\n" + "".join(f"{k},{1e-4 * k * k}\n" for k in range(30)))
+    code, _, err = widemargin("fit", "x.csv", "--kind", "value", "--no-scale")
+    assert code == 0
+    assert "C = 1000 is the largest value tried and the best; --C 10000 may be better still" in err
+
+
+def test_a_picture_of_no_known_kind_is_refused_before_the_work(widemargin):
+    """Its name is wrong, not the votes, which do not even exist."""
+    line = error_of(widemargin("compare", "votes.csv", "--picture", "board.pgn"))
+    assert "board.pgn: expected a name that ends in a kind of picture" in line
+    assert ".png" in line

@@ -155,6 +155,15 @@ def test_votes_come_from_either_kind_of_frame(kind):
 
 
 @pytest.mark.parametrize("kind", FRAMES)
+def test_an_item_against_itself_is_told(kind):
+    """Such votes say nothing: the user should know of them, and of where the first is."""
+    votes = FRAMES[kind]({"a": ["x", "y", "y"], "b": ["y", "y", "y"], "w": ["x", "y", "tie"]})
+    with pytest.warns(UserWarning, match=r"2 of 3 votes compare an item with itself, first 'y' in row 1"):
+        _, y = Pairs.from_frame(votes, left="a", right="b", winner="w")
+    assert y.size == 3
+
+
+@pytest.mark.parametrize("kind", FRAMES)
 def test_shares_of_votes_become_weighted_outcomes(kind):
     """A pair won with share s is a win of weight s and a loss of weight 1 - s; empty outcomes disappear."""
     pairs, y, weight = Pairs.from_frame(FRAMES[kind](VOTES), left="a", right="b", wins="share", weight="n")

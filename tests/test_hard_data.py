@@ -865,13 +865,13 @@ def test_a_parameter_of_a_wrong_type_is_named(cls, params, text):
 
 @pytest.mark.parametrize("cls", ALL, ids=ids)
 def test_a_kernel_that_does_not_fit_is_refused_before_it_is_allocated(cls):
-    """The need, the limit and the ways out, and no memory taken."""
+    """The need, the limit and the ways out, and no memory taken; the items are far apart, so that the rank is full."""
     X = np.arange(20_000.0)[:, None]
     y = np.arange(20_000) % 3 if cls is not TopRankSVM else (X[:, 0] == 0).astype(int)
     tracemalloc.start()
     text = r"20000 items needs [\d.]+ GB and the limit is 0\.25 GB; use n_components=\d+.*kernel='linear'.*memory_limit"
     with pytest.raises(MemoryError, match=text):
-        fit(cls, X, y, kernel="rbf", memory_limit=2.5e8)
+        fit(cls, X, y, kernel="rbf", gamma=1.0, memory_limit=2.5e8)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 50e6

@@ -24,7 +24,10 @@ def test_many_targets_give_the_level_that_sorting_gives(kind, share):
     target, e = rng.normal(size=n), np.where(rng.random(n) < share, 1.0, -1.0)
     weight = rng.integers(1, 20, n).astype(float) if kind == "weighted" else np.ones(n)
     target = {"rounded": target.round(1), "in order": np.sort(target)}.get(kind, target)
-    assert rules.level_interval(target, e, weight) == by_sorting(target, e, weight)
+    want = by_sorting(target, e, weight)
+    assert rules.level_interval(target, e, weight) == want
+    for around in ((want[0] - 0.1, want[1] + 0.1), (-0.1, 0.1), (9.0, 9.5)):  # right bounds, and perhaps wrong ones
+        assert rules.level_interval(target, e, weight, around) == want
 
 
 def test_a_flat_part_is_found_whole():

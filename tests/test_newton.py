@@ -7,13 +7,14 @@ import joblib
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy import sparse
+from scipy import linalg, sparse
 
 from widemargin import OrdinalSVM, RankingSVM
 from widemargin._core.comparisons import from_levels
 from widemargin._core.losses import HINGE, SQUARED_HINGE
 from widemargin._core.maps import KernelMap, LinearMap
 from widemargin._core.newton import Plan, newton
+from widemargin._core.newton.curvature import Factor
 from widemargin._core.newton.passes import LinearPairs
 from widemargin._core.newton.rows import DenseRows, load
 from widemargin._core.risks import GroupedPairRisk
@@ -288,6 +289,21 @@ def test_a_plan_is_shared_by_solves_of_different_C(loss, kind):
             assert solution.dual <= lone.objective * (1 + 1e-12)
             assert solution.objective >= lone.dual * (1 - 1e-12)
         w = warm.weights
+
+
+def test_a_step_corrects_the_hessian():
+    """What a step showed is what the Hessian says of it; across it nothing changes; nonsense is not learned."""
+    rng = np.random.default_rng(0)
+    A, B = (M @ M.T for M in rng.normal(size=(2, 6, 6)))
+    step, g = rng.normal(size=(2, 6))
+    learned = Factor.of(A).learned(step, B @ step)
+    assert_allclose(learned.gram @ step, B @ step, rtol=1e-9)
+    assert np.linalg.eigvalsh(learned.gram).min() > 0.0
+    assert_allclose((np.eye(6) + learned.gram) @ learned.solve(g), g, rtol=1e-9, atol=1e-9)
+    same = linalg.null_space(np.array([A @ step, B @ step]))
+    assert_allclose(same.T @ learned.gram @ same, same.T @ A @ same, rtol=1e-9, atol=1e-9)
+    for change in (-step, np.zeros(6)):
+        assert_allclose(Factor.of(A).learned(step, change).gram, A)
 
 
 @pytest.mark.parametrize("loss", LOSSES)

@@ -60,7 +60,7 @@ def test_low_rank_kernels_are_walked(kind, monkeypatch):
     along = VectorPath(K, levels, positive=False)
     along.solve(GRID[0], **TIGHT)
     alone = [ranking_vectors(K, levels, C, positive=False, **TIGHT).weights for C in GRID[1:].tolist()]
-    monkeypatch.setattr(machine.Machine, "solve", lambda *_: pytest.fail("solved by an interior point"))
+    monkeypatch.setattr(machine.Machine, "solve", lambda *_, **__: pytest.fail("solved by an interior point"))
     for C, want in zip(GRID[1:].tolist(), alone, strict=True):
         assert_allclose(along.solve(C, **TIGHT).weights, want, atol=1e-7 * np.abs(want).max(initial=1.0))
 
@@ -101,14 +101,12 @@ def test_the_walk_alone_ends_at_an_optimal_vertex(positive):
     walk = VertexWalk(posed.problem(0.2))
     for C in (0.2, 1.0):
         walk.to(C * posed.kappa, limit=5000)
-        problem = posed.problem(C)
-        bracket, vertex = Bracket(problem), walk.iterate(problem)
-        bracket.offer_point(vertex.x)
-        bracket.offer_multipliers(vertex.pairs.y)
+        bracket = Bracket(posed.problem(C))
+        assert walk.offer(bracket)
         assert bracket.gap <= 1e-6
         want = ranking_vectors(K, levels, C, positive=positive, **TIGHT).objective
         assert bracket.upper / posed.kappa == pytest.approx(want, rel=1e-6)
-        assert np.count_nonzero(vertex.x) == np.count_nonzero(walk.side == 0) > 5
+        assert np.count_nonzero(bracket.x) == np.count_nonzero(walk.at.side == 0) == walk.at.k > 5
     with pytest.raises(LostError):
         walk.to(10.0 * posed.kappa, limit=3)
 
@@ -122,8 +120,13 @@ def test_when_no_margin_is_missed_a_larger_C_costs_nothing(vectors, monkeypatch)
     estimator = RankingVectorMachine(kernel="rbf", gamma=0.5, vectors=vectors)
     solved = []
     solve = machine.Machine.solve
-    monkeypatch.setattr(machine.Machine, "solve", lambda self, C, *how: solved.append(C) or solve(self, C, *how))
-    monkeypatch.setattr(VectorPath, "_walked", lambda *_: None)
+
+    def noted(self, C, *how, **more):
+        solved.append(C)
+        return solve(self, C, *how, **more)
+
+    monkeypatch.setattr(machine.Machine, "solve", noted)
+    monkeypatch.setattr(path.MachinePath, "_walked", lambda *_: None)
     Cs = [1e3, 1e6, 1e7, 1e8]
     along = c_path(estimator, X, y, Cs)
     assert solved == Cs[: len(solved)]

@@ -163,20 +163,3 @@ def test_conductances_fill_the_lower_triangle(point):
         _pairs.conductances(graph.reach, query.nodes.start, query.edges.start, W, -1.0, out)
         assert_array_equal(np.tril(out, -1), full[query.nodes, query.nodes])
         assert np.all(out[np.triu_indices(n, 1)] == 7.0)
-
-
-@pytest.mark.parametrize("limit", [0.5, 2.0, 1e9])
-def test_kinks_are_where_margins_meet_their_goals(point, limit):
-    """Each pair below its goal that rises, or above it that falls, at its place; the held ones never."""
-    pairs, s, ds = point
-    graph = pairs.graph
-    rng = np.random.default_rng(2)
-    margin, rate = difference(graph, s), difference(graph, ds)
-    goal = 1.0 + 0.01 * rng.random(graph.n_edges)
-    side = np.where(rng.random(graph.n_edges) < 0.2, 0, np.where(margin < goal, 1, -1)).astype(np.int8)
-    edge, at = np.empty(graph.n_edges, dtype=np.int64), np.empty(graph.n_edges)
-    n, rise = _pairs.kinks(graph.head, graph.reach, s, ds, goal, graph.weight, side, limit, edge, at)
-    want = ref.kinks(margin, rate, goal, side, limit)
-    assert n == len(want) > 0
-    assert dict(zip(edge[:n].tolist(), at[:n], strict=True)) == pytest.approx(want, rel=1e-12)
-    assert rise == pytest.approx(graph.weight[edge[:n]] @ np.abs(rate[edge[:n]]), rel=1e-13)

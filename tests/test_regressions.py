@@ -7,9 +7,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.model_selection import cross_validate
 
-from widemargin import ComparisonSVM, MarginClassifier, Pairs, RankingSVM, TopRankSVM
+from widemargin import ComparisonSVM, MarginClassifier, Pairs, RankingSVM, TopRankSVM, _estimator
 from widemargin._core import rules
-from widemargin._estimator import check_finite
 from widemargin._queries import dense_codes
 from widemargin.kernels import RBF, Linear, Polynomial
 from widemargin.metrics import neg_top1_risk_scorer
@@ -135,8 +134,10 @@ def test_pairs_without_y_can_be_scored():
 
 @pytest.mark.parametrize("shape", ["C", "F", "strided", "csr"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_one_bad_entry_is_found_in_any_layout_and_huge_ones_pass(shape, dtype):
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_one_bad_entry_is_found_in_any_layout_and_huge_ones_pass(shape, dtype, n_jobs, monkeypatch):
     """The quick check squares the entries: what overflows is looked at again, what is not finite is refused."""
+    monkeypatch.setattr(_estimator, "PART_BYTES", 128)
     arrange = {
         "C": np.ascontiguousarray,
         "F": np.asfortranarray,
@@ -147,11 +148,12 @@ def test_one_bad_entry_is_found_in_any_layout_and_huge_ones_pass(shape, dtype):
     X = X.astype(dtype)
     huge = X.copy()
     huge[7, 2] = 0.1 * np.sqrt(np.finfo(dtype).max) * 100
-    check_finite(arrange(huge), "RankingSVM")
+    with _estimator.all_finite(arrange(huge), "RankingSVM", n_jobs):
+        pass
     for bad in (np.nan, np.inf, -np.inf):
         X[31, 3] = bad
         with pytest.raises(ValueError, match="Input X contains"):
-            RankingSVM().fit(arrange(X), y)
+            RankingSVM(n_jobs=n_jobs).fit(arrange(X), y)
 
 
 @pytest.mark.parametrize(

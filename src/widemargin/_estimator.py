@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from numbers import Integral, Real
 
 import numpy as np
@@ -15,10 +15,13 @@ from sklearn.utils.validation import assert_all_finite, check_is_fitted, validat
 
 from ._core import kernels, maps
 from ._core.gram import BYTES_WHOLE
+from ._core.pool import Pool
 from ._core.solution import Status, relative_gap
 from ._queries import query_codes
 from ._solving import LOSSES, Solving
 from .exceptions import CollapseWarning
+
+PART_BYTES = 1 << 22  # of X, which a thread reads at a time
 
 
 class PreferenceEstimator(Solving, BaseEstimator):
@@ -97,6 +100,12 @@ class PreferenceEstimator(Solving, BaseEstimator):
 
     def _check_samples(self, X, y, sample_weight, qid=None, **check_y):
         """Return items, y, weights, query codes, and the positions of the rows kept: those of positive weight."""
+        with self._checking(X, y, sample_weight, qid, **check_y) as samples:
+            return samples
+
+    @contextmanager
+    def _checking(self, X, y, sample_weight, qid=None, **check_y):
+        """Give the samples of `_check_samples` to a body that may not look into X: it is still being checked."""
         if check_y.get("y_numeric") and _holds_strings(y):
             raise ValueError(
                 f"y holds strings such as {str(np.asarray(y).flat[0])!r}; expected numbers, larger = preferred."
@@ -104,15 +113,15 @@ class PreferenceEstimator(Solving, BaseEstimator):
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False, **check_y
         )
-        check_finite(X, type(self).__name__, effective_n_jobs(getattr(self, "n_jobs", None)))
-        if self._is_precomputed:
-            self._check_items(X, reset=True)
-        weight, group = check_weight(sample_weight, X.shape[0]), query_codes(qid, X.shape[0])
-        kept = np.arange(weight.size) if sample_weight is None else np.flatnonzero(weight > 0)
-        if kept.size == weight.size:
-            return X, y, weight, group, kept
-        X = X[np.ix_(kept, kept)] if self._is_precomputed else X[kept]
-        return X, y[kept], weight[kept], group[kept], kept
+        with all_finite(X, type(self).__name__, effective_n_jobs(getattr(self, "n_jobs", None))):
+            if self._is_precomputed:
+                self._check_items(X, reset=True)
+            weight, group = check_weight(sample_weight, X.shape[0]), query_codes(qid, X.shape[0])
+            kept = np.arange(weight.size) if sample_weight is None else np.flatnonzero(weight > 0)
+            if kept.size < weight.size:
+                X = X[np.ix_(kept, kept)] if self._is_precomputed else X[kept]
+                y, weight, group = y[kept], weight[kept], group[kept]
+            yield X, y, weight, group, kept
 
     # --- what was learned ---------------------------------------------------------------------------------------
 
@@ -237,20 +246,26 @@ def drop_column(frame, name):
     return frame.drop(columns=name) if hasattr(frame, "iloc") else frame.drop(name)
 
 
-def check_finite(X, estimator_name, n_threads=1):
-    """Refuse nan and infinity; products of X with itself tell of most data that there is none, in half the time."""
+@contextmanager
+def all_finite(X, estimator_name, n_threads=1):
+    """Refuse nan and infinity, before the body with one thread, else while it runs.
+
+    Products of X with itself tell of most data that there is none, in half the time.
+    """
     values = X.data if sparse.issparse(X) else X
-    is_flat = values.flags.c_contiguous or values.flags.f_contiguous
-    if is_flat and np.isfinite(_norm_by_threads(values.ravel(order="K"), n_threads)):
-        return
-    assert_all_finite(X, estimator_name=estimator_name, input_name="X")
+    norms = None
+    if n_threads > 1 and _is_flat(values) and values.nbytes > PART_BYTES:
+        parts = np.array_split(values.ravel(order="K"), values.nbytes // PART_BYTES)
+        norms = Pool(n_threads).begin(_squared_norm, parts)
+    elif not _is_flat(values) or not np.isfinite(_squared_norm(values.ravel(order="K"))):
+        assert_all_finite(X, estimator_name=estimator_name, input_name="X")
+    yield
+    if norms is not None and not np.isfinite(sum(norms())):
+        assert_all_finite(X, estimator_name=estimator_name, input_name="X")
 
 
-def _norm_by_threads(x, n_threads):
-    if n_threads == 1:
-        return _squared_norm(x)
-    with ThreadPoolExecutor(n_threads) as threads:
-        return sum(threads.map(_squared_norm, np.array_split(x, n_threads)))
+def _is_flat(values):
+    return values.flags.c_contiguous or values.flags.f_contiguous
 
 
 def _squared_norm(x):

@@ -16,7 +16,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from . import metrics
 from ._path import c_path, check_Cs
 from .exceptions import CollapseWarning
-from .model_selection import PairKFold, QueryKFold
+from .model_selection import PairKFold, QueryKFold, deal_by_grade
 
 OWN = ("Cs", "cv", "scoring", "n_jobs")  # parameters that the machine itself does not have
 
@@ -61,17 +61,9 @@ class PathCV:
             return list(PairKFold(n_folds).split(X))
         if qid is not None and len(set(qid.tolist())) > 1:
             return list(QueryKFold(min(n_folds, len(set(qid.tolist())))).split(X, groups=qid))
-        return list(_dealt(np.asarray(y).reshape(n, -1)[:, 0], min(n_folds, n)))
+        return list(deal_by_grade(np.asarray(y).reshape(n, -1)[:, 0], min(n_folds, n)))
 
     _machine_takes_pairs = False
-
-
-def _dealt(y, n_folds):
-    """Yield folds to which the rows are dealt in the order of y, so that each has its share of every grade."""
-    fold = np.empty(y.size, dtype=np.int64)
-    fold[np.argsort(y, kind="stable")] = np.arange(y.size) % n_folds
-    for k in range(n_folds):
-        yield np.flatnonzero(fold != k), np.flatnonzero(fold == k)
 
 
 def _score_path(machine, X, y, Cs, rows, scorer, train, test):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import contextmanager
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -20,21 +21,27 @@ class Ranker(RegressorMixin, PreferenceEstimator):
     __metadata_request__fit = {"qid": True}  # noqa: RUF012 (scikit-learn's protocol)
     __metadata_request__score = {"qid": True}  # noqa: RUF012
 
-    def _check_queries(self, X, y, qid, sample_weight):
-        """Return items, y, query codes, weights and kept positions; remembers what scoring must know."""
+    @contextmanager
+    def _checking_queries(self, X, y, qid, sample_weight):
+        """Give items, y, query codes, weights and kept positions to a body that may not look into X yet."""
         self._qid_column = qid if isinstance(qid, str) else None
         X, qid = self._split_qid(X, qid)
-        X, y, weight, group, kept = self._check_samples(X, y, sample_weight, qid, y_numeric=True)
-        self._n_queries = int(np.count_nonzero(np.bincount(group)))
-        return X, np.asarray(y, dtype=float), group, weight, kept
+        with self._checking(X, y, sample_weight, qid, y_numeric=True) as (items, grades, weight, group, kept):
+            self._n_queries = int(np.count_nonzero(np.bincount(group)))
+            yield items, np.asarray(grades, dtype=float), group, weight, kept
+
+    def _check_queries(self, X, y, qid, sample_weight):
+        """Return items, y, query codes, weights and kept positions; remembers what scoring must know."""
+        with self._checking_queries(X, y, qid, sample_weight) as found:
+            return found
 
     def _check_graded(self, X, y, qid, sample_weight):
         """Return items, their levels within queries and kept positions; there is something to compare."""
-        X, y, group, weight, kept = self._check_queries(X, y, qid, sample_weight)
-        levels = comparisons.from_levels(dense_codes(y), group, weight)
-        if levels.n_pairs == 0:
-            raise NoComparisonsError(_nothing_to_compare(y, self._n_queries))
-        return X, levels, kept
+        with self._checking_queries(X, y, qid, sample_weight) as (items, grades, group, weight, kept):
+            levels = comparisons.from_levels(dense_codes(grades), group, weight)
+            if levels.n_pairs == 0:
+                raise NoComparisonsError(_nothing_to_compare(grades, self._n_queries))
+        return items, levels, kept
 
     def predict(self, X):
         """Return the utility of each item: the larger, the more preferred.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import cache
 
@@ -59,11 +59,14 @@ class Solving:
             return maps.LinearMap(X)
         if self.n_components is not None:
             return self._convex(self._make_low_rank(X))
+        most_columns = self._rank_that_fits(X.shape[0])
         if implicit and self._may_round(X):
-            self._check_gram_memory(X.shape[0], BYTES_HALF)
-            return maps.ItemsMap(self._kernel, X)
+            map_ = maps.ItemsMap(self._kernel, X, most_columns)
+            if map_.in_columns is None:
+                self._check_gram_memory(X.shape[0], BYTES_HALF)
+            return map_
         if not implicit and X.shape[0] > EXACT_KERNEL_ROWS and self._is_psd and np.isfinite(self._kernel.diag(X)).all():
-            return maps.ItemsMap(self._kernel, X)
+            return maps.ItemsMap(self._kernel, X, most_columns)
         return self._convex(maps.KernelMap(self._make_gram(X)))
 
     @property
@@ -125,9 +128,12 @@ class Solving:
 
     def _check_gram_memory(self, n, bytes_per_entry):
         """Say what an exact kernel needs before allocating it, and a rank that would fit."""
-        rank = max(1, int(min(1000, most_memory(self.memory_limit) / (BYTES_WHOLE * n))))
+        rank = max(1, self._rank_that_fits(n))
         instead = "the features with n_components=1000" if self._is_precomputed else f"n_components={rank}"
         check_memory(f"an exact kernel over {n} items", bytes_per_entry * n * n, self.memory_limit, instead)
+
+    def _rank_that_fits(self, n):
+        return int(min(1000, most_memory(self.memory_limit) / (BYTES_WHOLE * n)))
 
     def _scaled_C(self, total_weight):
         return self.C / total_weight if self.C_scale == "mean" and total_weight > 0 else self.C
@@ -137,8 +143,44 @@ class Solving:
         C = self._scaled_C(float(rows.weight.sum()))
         begins = part not in task.answers and rows.shape[0] <= FIRST_ROWS
         most = 0 if self._is_on_path(task) and not begins else self._most_exact_rows(task.map_)
-        plan = task.row_plans.setdefault(part, _core.rows_newton.Plan())
-        return task.answer(C, self.tol, lambda: self._solve_rows_at(rows, task.map_, C, plan, most), part)
+
+        def solve(map_):
+            plan = task.row_plans.setdefault(part, _core.rows_newton.Plan(is_shared=task.is_path))
+            return self._solve_rows_at(rows, map_, C, plan, most)
+
+        return task.answer(C, self.tol, lambda: self._solve_by_rank(task, solve), part)
+
+    def _solve_by_rank(self, task, solve):
+        """Return solve(map): in the columns of a kernel of small rank where they serve, else for the kernel itself."""
+        columns = task.in_columns
+        if columns is not None:
+            solver, solution = solve(columns)
+            found = solver, self._for_items(columns, solution)
+            if found[1].status is not Status.STALLED:
+                return found
+            task.leave_columns()
+            try:
+                self._check_gram_memory(task.map_.n_items, BYTES_HALF)
+            except MemoryError:  # the honest gap of what could be done
+                return found
+            return min(found, solve(task.map_), key=lambda found: found[1].gap)
+        return solve(task.map_)
+
+    def _for_items(self, columns, solution):
+        """Return the solution by coefficients of the items; its bound holds for the kernel that they have."""
+        w, g = solution.weights, solution.coefficients
+        known, more = solution.dual_norm, columns.left_out(g)
+        by_g = columns.squared_norm(columns.adjoint_exact(g)) if known is None else known
+        found = replace(
+            solution,
+            weights=columns.item_coefficients(w),
+            dual=solution.dual - 0.5 * more,
+            utilities=columns.forward_exact(w),
+            squared_norm=columns.squared_norm(w),
+            dual_norm=by_g + more,
+        )
+        spoilt = solution.gap <= self.tol < found.gap and solution.status is Status.CONVERGED
+        return replace(found, status=Status.STALLED) if spoilt else found
 
     @staticmethod
     def _most_exact_rows(map_):
@@ -154,12 +196,12 @@ class Solving:
         if np.isinf(C) or rows.shape[0] <= most:
             return self._exactly(rows, map_, C)
         found = self._rows_newton(rows, map_, C, plan)
-        if found[1].status is Status.CONVERGED:
-            return found
-        try:
-            return min(found, self._exactly(rows, map_, C), key=lambda f: f[1].gap)
-        except MemoryError:  # the honest gap of what could be done
-            return found
+        with suppress(MemoryError):  # then the honest gap of what could be done
+            if found[1].status is not Status.CONVERGED and plan.refined():
+                found = min(found, self._rows_newton(rows, map_, C, plan), key=lambda f: f[1].gap)
+            if found[1].status is not Status.CONVERGED:
+                found = min(found, self._exactly(rows, map_, C), key=lambda f: f[1].gap)
+        return found
 
     def _exactly(self, rows, map_, C):
         if map_.is_gram:
@@ -167,48 +209,51 @@ class Solving:
         return self._interior_point(rows, map_, C)
 
     def _rows_newton(self, rows, map_, C, plan):
-        if map_.columns() is None:
-            need = _core.rows_newton.gram_bytes(rows, map_, self.tol)
+        need = _core.rows_newton.gram_bytes(rows, map_, plan, self.tol, C)
+        if need:
             self._check_gram_memory(map_.n_items, need / map_.n_items**2)
         how = {"tol": self.tol, "max_iter": self.max_iter, "report": self._progress(), "plan": plan}
         return "newton", _core.rows_newton.rows_newton(rows, map_, C, LOSSES[self.loss], **how)
 
     def _solve_levels(self, task, *, exact_pairs=EXPLICIT_PAIRS):
         """Solve all pairs of levels: written out where they are few, hard or must be exact; else implicit."""
-        levels, map_ = task.comparisons, task.map_
+        levels, map_ = task.comparisons, task.in_columns or task.map_
         C = self._scaled_C(levels.total_weight)
         hard_kernel = map_.is_gram and (self.tol < FINE or C * np.mean(map_.diag()) > STEEP)
         limit = max(exact_pairs, EXPLICIT_PAIRS_FINE) if hard_kernel else exact_pairs
         is_needed = exact_pairs > EXPLICIT_PAIRS  # more are asked for where rules need exactness
         is_explicit = np.isinf(C) or (levels.n_pairs <= limit and (is_needed or not self._is_on_path(task)))
         tol = min(self.tol, SAME) if is_explicit and is_needed else self.tol
-        return task.answer(C, tol, lambda: self._solve_pairs(task, C, is_explicit=is_explicit))
 
-    def _solve_pairs(self, task, C, *, is_explicit):
+        def solve(map_):
+            return self._solve_pairs(task, map_, C, is_explicit=is_explicit)
+
+        return task.answer(C, tol, lambda: self._solve_by_rank(task, solve))
+
+    def _solve_pairs(self, task, map_, C, *, is_explicit):
         """Solve pairs written out, or implicit ones; those are written out after all where Newton failed."""
-        map_ = task.map_
         if is_explicit:
-            return self._from_nearby(task, C) or self._interior_point(task.rows, map_, C)
-        name, solution = self._newton(task, C)
+            return self._from_nearby(task, map_, C) or self._interior_point(task.rows, map_, C)
+        name, solution = self._newton(task, map_, C)
         is_whole = not map_.is_gram or BYTES_WHOLE * map_.n_items**2 <= most_memory(self.memory_limit)
         if map_.is_rounded and solution.status is Status.STALLED and is_whole:
             task.plan = self._plan(task, map_.exact())
-            name, solution = self._newton(task, C)
+            name, solution = self._newton(task, map_, C)
         out_of_reach = task.comparisons.n_pairs > EXPLICIT_PAIRS_RESCUE or not is_whole
         if solution.status is Status.CONVERGED or out_of_reach:
             return name, solution
-        rescue = self._interior_point(task.rows, task.map_, C)
+        rescue = self._interior_point(task.rows, map_, C)
         return min((name, solution), rescue, key=lambda found: found[1].gap)
 
-    def _from_nearby(self, task, C):
+    def _from_nearby(self, task, map_, C):
         """Return the exact solution by way of Newton's, on a path; None elsewhere, and where that fails."""
         if not (task.is_path and task.answers) or np.isinf(C):
             return None
-        if task.map_.is_gram:
-            self._check_gram_memory(task.map_.n_items, BYTES_WHOLE)
-        _, solution = self._newton(task, C)
-        u = task.map_.forward_exact(solution.weights)
-        found = _core.interior_point.from_nearby(task.rows, task.map_, C, LOSSES[self.loss], u, self.max_iter)
+        if map_.is_gram:
+            self._check_gram_memory(map_.n_items, BYTES_WHOLE)
+        _, solution = self._newton(task, map_, C)
+        u = map_.forward_exact(solution.weights)
+        found = _core.interior_point.from_nearby(task.rows, map_, C, LOSSES[self.loss], u, self.max_iter)
         return found and ("interior_point", found)
 
     def _interior_point(self, rows, map_, C):
@@ -218,20 +263,20 @@ class Solving:
             rows, map_, C, LOSSES[self.loss], tol=self.tol, max_iter=self.max_iter, report=self._progress()
         )
 
-    def _newton(self, task, C):
+    def _newton(self, task, map_, C):
         """Solve implicit pairs, from where the task's last solve ended."""
         if task.plan is None:
-            task.plan = self._plan(task, task.map_)
-        risk, map_, plan = task.plan
+            task.plan = self._plan(task, map_)
+        risk, seen, plan = task.plan
         how = {"tol": self.tol, "max_iter": self.max_iter, "verbose": bool(self.verbose)}
         n_threads = effective_n_jobs(self.n_jobs)
         alone = _libraries().limit(limits=1, user_api="blas") if n_threads > 1 else nullcontext()
         with alone:  # threads take blocks: BLAS must not bring its own
-            start = self._last_weights(task, map_) if task.start is None else task.start
-            solution = _core.newton.newton(risk, map_, C, start=start, plan=plan, **how)
+            start = self._last_weights(task, seen) if task.start is None else task.start
+            solution = _core.newton.newton(risk, seen, C, start=start, plan=plan, **how)
         task.start = solution.weights
-        by_items = map_ is not task.map_
-        return "newton", replace(solution, weights=task.map_.adjoint_exact(task.start)) if by_items else solution
+        by_items = seen is not map_
+        return "newton", replace(solution, weights=map_.adjoint_exact(task.start)) if by_items else solution
 
     def _last_weights(self, task, map_):
         """Return the weights of the last fit where `warm_start` asks for them and they fit these features."""

@@ -23,6 +23,16 @@ class Task:
     is_path: bool = False  # whether more values of C follow
 
     @cached_property
+    def in_columns(self):
+        """The map's functions by columns, where its kernel has a small rank; else None."""
+        return self.map_.in_columns
+
+    def leave_columns(self):
+        """Go on with the kernel itself."""
+        self.in_columns, self.plan, self.start = None, None, None
+        self.row_plans.clear()
+
+    @cached_property
     def rows(self):
         """All pairs of the levels, written out."""
         return self.comparisons.rows()

@@ -228,6 +228,14 @@ class ItemDisjointKFold(BaseCrossValidator):
             yield train, test
 
 
+def deal_by_grade(y, n_folds):
+    """Yield (train, test) rows of one list, dealt to the folds in the order of y: each has its share of every grade."""
+    fold = np.empty(y.size, dtype=np.int64)
+    fold[np.argsort(y, kind="stable")] = np.arange(y.size) % n_folds
+    for k in range(n_folds):
+        yield np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+
+
 def _deal(sizes, splitter, units):
     """Return the fold of each unit: the lightest so far, units by falling size or in random order."""
     n_splits = splitter.n_splits

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array
@@ -301,7 +303,16 @@ def _positions(names, first, second):
             raise ValueError("an item's name is missing in the votes; drop the row, or name the item.")
         if name not in position:
             raise ValueError(f"item {name!r} occurs in the votes but has no row in items; add it.")
-    return np.array([[position[a], position[b]] for a, b in zip(first, second, strict=True)]).reshape(-1, 2)
+    index = np.array([[position[a], position[b]] for a, b in zip(first, second, strict=True)]).reshape(-1, 2)
+    alone = np.flatnonzero(index[:, 0] == index[:, 1])
+    if alone.size:
+        warnings.warn(
+            f"{alone.size} of {len(index)} votes compare an item with itself, first {names[index[alone[0], 0]]!r} in "
+            f"row {alone[0]}; they say nothing about preferences and are counted all the same: drop them.",
+            UserWarning,
+            stacklevel=3,
+        )
+    return index
 
 
 def _item_table(items, first, second):

@@ -55,7 +55,7 @@ class RankingSVM(Ranker):
         Weights of the features (linear kernel).
     support_, support_vectors_, dual_coef_ : ndarray
         Items with a coefficient, their features, and the coefficients; a linear model that Newton found on implicit
-        pairs has `coef_` alone.
+        pairs has `coef_` alone, and many items whose kernel has a small rank are spanned by a few.
     objective_ : float
         The minimum, in the scale of the formula above.
     duality_gap_ : float

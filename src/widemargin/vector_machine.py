@@ -154,17 +154,14 @@ class RankingVectorMachine(Ranker):
     def _solve_levels_one_norm(self, task):
         """Solve the linear program of the chosen machine, with what the last C on a path has left in `task.rest`."""
         C, K, levels = self._scaled_C(task.comparisons.total_weight), task.map_, task.comparisons
+        if "path" not in task.rest:
+            kind = _core.one_norm.VectorPath if self.vectors == "points" else _core.pairs_machine.PairPath
+            task.rest["path"] = kind(K, levels, positive=bool(self.positive), is_path=task.is_path)
+        found = task.rest["path"].solve(C, self.tol, self.max_iter)
         if self.vectors == "points":
-            if "path" not in task.rest:
-                task.rest["path"] = _core.one_norm.VectorPath(K, levels, positive=bool(self.positive))
-            return task.rest["path"].solve(C, self.tol, self.max_iter)
-        last, pairs, alpha = task.rest.get("last", (None, None, None))
-        solution = None if last is None else last.at(C, self.tol)
-        if solution is None:
-            how = {"positive": bool(self.positive), "tol": self.tol, "max_iter": self.max_iter}
-            solution, pairs, alpha = _core.pairs_machine.ranking_pairs(K, levels, C, **how)
-        task.rest["last"] = _core.one_norm.Carried(C, float(np.abs(alpha).sum()), solution), pairs, alpha
-        self.pairs_, self.pair_coef_ = task.kept[pairs], alpha
+            return found
+        solution, pairs, self.pair_coef_ = found
+        self.pairs_ = task.kept[pairs]
         return solution
 
     def _warn_on_cone(self):

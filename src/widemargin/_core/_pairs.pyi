@@ -1,6 +1,3 @@
-import numpy as np
-from numpy.typing import NDArray
-
 from .comparisons import IntArray
 from .solution import Array
 
@@ -43,15 +40,3 @@ def step(
 ) -> None: ...
 def hinge(head: IntArray, reach: IntArray, s: Array, cap: Array) -> tuple[float, float]: ...
 def conductances(reach: IntArray, first: int, edge: int, W: Array, sign: float, out: Array) -> None: ...
-def kinks(
-    head: IntArray,
-    reach: IntArray,
-    s: Array,
-    ds: Array,
-    goal: Array,
-    weight: Array,
-    side: NDArray[np.int8],
-    limit: float,
-    edge: IntArray,
-    at: Array,
-) -> tuple[int, float]: ...

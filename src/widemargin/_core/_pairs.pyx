@@ -12,7 +12,7 @@ one `gap` is.
 """
 
 from libc.math cimport INFINITY
-from libc.stdint cimport int8_t, int64_t
+from libc.stdint cimport int64_t
 
 cdef extern from *:  # arrays never overlap
     ctypedef double* Out "double *restrict"
@@ -312,27 +312,3 @@ def conductances(Ints reach, Py_ssize_t first, Py_ssize_t e, Given W, double sig
             for k in range(tied, n):
                 out[k, j] = sign * W[e + k - tied]
             e += reach[first + j]
-
-
-def kinks(Ints head, Ints reach, Given s, Given ds, Given goal, Given weight, const int8_t[::1] side, double limit,
-          int64_t[::1] edge, Doubles at):
-    """Find the pairs whose margin meets its goal within `limit` along ds; side: 1 below it, -1 above, 0 held on it.
-
-    Fills `edge` and `at`; returns their number and by how much the slope of the hinge rises over them.
-    """
-    cdef Py_ssize_t u, k, v, e = 0, n = 0
-    cdef double left, rate, sign, rise = 0.0, least = 1e-11
-    with nogil:
-        for u in range(head.shape[0]):
-            v = head[u]
-            for k in range(reach[u]):
-                sign = side[e + k]
-                rate = sign * (ds[u] - ds[v + k])
-                left = sign * (goal[e + k] - (s[u] - s[v + k]))
-                if rate > least and left < limit * rate:
-                    edge[n] = e + k
-                    at[n] = left / rate if left > 0.0 else 0.0
-                    rise += weight[e + k] * rate
-                    n += 1
-            e += reach[u]
-    return n, rise

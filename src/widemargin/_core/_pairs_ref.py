@@ -29,13 +29,3 @@ def aims(mu: float, product: Array, second_order: Array) -> Array:
 def recentred(aim: Array, product: Array, after: Array, mu: float) -> Array:
     """Return the aims that bring the products after a step into [0.1, 10] mu, by at most -10 mu."""
     return aim + np.maximum(np.clip(after, 0.1 * mu, 10.0 * mu) - after, -10.0 * mu) / product
-
-
-def kinks(margin: Array, rate: Array, goal: Array, side: Array, limit: float) -> dict[int, float]:
-    """Return the pairs that reach their goal within `limit`, and where."""
-    found = {}
-    for e in np.flatnonzero(side * rate > 1e-11).tolist():
-        at = max(0.0, (goal[e] - margin[e]) / rate[e])
-        if at < limit:
-            found[e] = at
-    return found

@@ -160,3 +160,23 @@ def shared_along(Given t, Given dz, Given weight, const int64_t[::1] start, doub
                 sum_dd -= sum_d * sum_d / n
             second += c * sum_dd / (2.0 * h)
     return first, second
+
+
+def split(Given t, Given weight, Given sign, double radius, int64_t[::1] near, Doubles up, Doubles down):
+    """List the rows within a radius of their margins, and return how many there are.
+
+    Where a row falls short by more, `up` or `down` gets its weight, by the sign of its level; elsewhere they get 0.
+    """
+    cdef Py_ssize_t k, n = 0
+    with nogil:
+        for k in range(t.shape[0]):
+            up[k] = down[k] = 0.0
+            if t[k] > radius:
+                if sign[k] > 0.0:
+                    up[k] = weight[k]
+                else:
+                    down[k] = weight[k]
+            elif t[k] >= -radius:
+                near[n] = k
+                n += 1
+    return n

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .comparisons import IntArray
 from .solution import Array
 
 
@@ -21,3 +22,10 @@ def smooth_loss(t: Array, h: float, *, squared: bool) -> float:
     a = slopes(t, h, squared=squared)
     gain = float(a @ t) - h * float(a @ a)
     return gain - 0.25 * float(a.sum()) ** 2 if squared else gain + h * float(a.sum())
+
+
+def split(t: Array, weight: Array, sign: Array, radius: float) -> tuple[IntArray, Array, Array]:
+    """Return the rows within a radius of their margins, and the weights of those that fall short by more, by sign."""
+    is_far = t > radius
+    up, down = (np.where(is_far & side, weight, 0.0) for side in (sign > 0.0, sign <= 0.0))
+    return np.flatnonzero(np.abs(t) <= radius), up, down

@@ -47,6 +47,17 @@ class Rows:
         return self.D.T
 
     @cached_property
+    def is_plain(self) -> bool:
+        """Return whether D is the identity: every row speaks of an item of its own."""
+        m, n = self.shape
+        is_diagonal = m == n == self.D.nnz and bool(np.all(self.D.indices == np.arange(m)))
+        return is_diagonal and bool(np.all(self.D.data == 1.0))
+
+    def shift(self, b: Array) -> Array:
+        """Return E b."""
+        return self.E[:, 0] * b[0] if b.size == 1 else self.E @ b
+
+    @cached_property
     def merged(self) -> Rows:
         """Return each comparison once, with the weight of all its repetitions; tasks stay as they are."""
         m, n = self.shape

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from math import comb, inf
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,10 @@ class Kernel(ABC):
                 out[i : i + TILE_ROWS] += K @ part.astype(K.dtype, copy=False)
         return out
 
+    def rank(self, n_features: int) -> float:  # noqa: ARG002
+        """Return the most that the rank of a kernel matrix can be by the kernel's form."""
+        return inf
+
     def resolve(self, X: Any) -> Kernel:  # noqa: ARG002
         """Return the kernel with what it takes from the training items, such as gamma="scale", made a number."""
         return self
@@ -63,6 +68,10 @@ class Linear(Kernel):
 
     def __call__(self, X: Any, Z: Any) -> Array:
         return _dot(X, Z)
+
+    def rank(self, n_features: int) -> float:
+        """Return the number of features."""
+        return n_features
 
     def diag(self, X: Any) -> Array:
         """Return k(x, x) for each row."""
@@ -131,6 +140,12 @@ class Polynomial(Kernel):
     def __call__(self, X: Any, Z: Any) -> Array:
         return (_number(self.gamma) * _dot(X, Z) + self.coef0) ** self.degree
 
+    def rank(self, n_features: int) -> float:
+        """Return the number of monomials: up to the degree, or of the degree itself."""
+        if not float(self.degree).is_integer():
+            return inf
+        return comb(n_features + int(self.degree) - (self.coef0 == 0.0), int(self.degree))
+
     def diag(self, X: Any) -> Array:
         """Return k(x, x) for each row."""
         return (_number(self.gamma) * _squared_norms(X) + self.coef0) ** self.degree
@@ -196,6 +211,10 @@ class Sum(Kernel):
     def __call__(self, X: Any, Z: Any) -> Array:
         return self.left(X, Z) + self.right(X, Z)
 
+    def rank(self, n_features: int) -> float:
+        """Return at most the sum of both."""
+        return self.left.rank(n_features) + self.right.rank(n_features)
+
     def diag(self, X: Any) -> Array:
         """Return k(x, x) for each row."""
         return self.left.diag(X) + self.right.diag(X)
@@ -219,6 +238,10 @@ class Product(Kernel):
 
     def __call__(self, X: Any, Z: Any) -> Array:
         return self.left(X, Z) * self.right(X, Z)
+
+    def rank(self, n_features: int) -> float:
+        """Return at most the product of both."""
+        return self.left.rank(n_features) * self.right.rank(n_features)
 
     def diag(self, X: Any) -> Array:
         """Return k(x, x) for each row."""

@@ -2,7 +2,7 @@
 
 Contract: `forward(w) -> u`, `adjoint(g) -> w-like`, `metric(w) -> R w` with |f|^2 = <w, R w>. Solvers that work
 in p dimensions ask for `features() -> F` with F F' = `gram()`, and `from_features` leads back; `is_gram` says that the
-Gram matrix is what the map has at hand.
+Gram matrix is what the map has at hand, `in_columns` is a map with columns for the same functions, where one is known.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from scipy.linalg import lapack
 
 from .gram import PIVOTED_ITEMS, HalfGram, WholeGram, streamed_product
 from .kernels import Kernel, Linear
+from .low_rank import MOST, LowRankMap
 from .solution import Array
 
 BLOCK = 4096  # rows converted to float64 at a time
@@ -52,6 +53,7 @@ class LinearMap:
 
     X: NDArray | sparse.csr_array
     is_rounded = False
+    in_columns = None
 
     @property
     def n_items(self) -> int:
@@ -137,6 +139,7 @@ class KernelMap:
     K: Array  # (n, n)
     is_gram = True
     is_rounded = False
+    in_columns = None
 
     @property
     def n_items(self) -> int:
@@ -196,6 +199,10 @@ class KernelMap:
         """Return the coefficients of sum_i g_i k(x_i, .): g itself."""
         return g
 
+    def item_coefficients(self, w: Array) -> Array:
+        """Return w."""
+        return w
+
     @cached_property
     def _cholesky(self) -> tuple[Array, NDArray[np.int64]]:
         return pivoted_cholesky(self.K)
@@ -225,6 +232,7 @@ class ItemsMap:
 
     kernel: Kernel  # positive semi-definite by its form
     X: Any
+    most_columns: int = MOST  # that a small rank may have
     half: list[HalfGram] = field(default_factory=list)
     is_gram = True
     is_rounded = True  # the quick Gram matrix is
@@ -258,6 +266,11 @@ class ItemsMap:
         if not self.half:
             self.half.append(HalfGram.of(self.kernel, self.X, is_shared=is_shared))
         return self.half[0]
+
+    @cached_property
+    def in_columns(self) -> LowRankMap | None:
+        """Return the same functions by the columns of a few items, where those span all others; else None."""
+        return LowRankMap.exact(self.kernel, self.X, self.most_columns)
 
     def exact(self) -> KernelMap:
         """Return the map with the whole float64 matrix."""
@@ -296,93 +309,3 @@ class ItemsMap:
     def from_features(self, w: Array) -> Array:
         """Return coefficients on the items whose function has the coordinates w."""
         return self._whole.from_features(w)
-
-
-@dataclass(frozen=True)
-class LowRankMap:
-    """u = F w with F F' the best greedy approximation of a kernel matrix from a few landmark items.
-
-    `loss` is the share of the kernel's trace that the landmarks leave out: 0 is exact.
-    """
-
-    F: Array  # (n, r)
-    landmarks: Any  # the landmark items
-    pivots: NDArray[np.int64]
-    corner: Array  # (r, r) lower triangular: the landmarks' own rows of F
-    block: Array  # (r, r): the kernel's own values between the landmarks
-    loss: float
-    is_gram = False
-    is_rounded = False
-
-    @classmethod
-    def from_kernel(cls, kernel: Kernel, X: Any, rank: int) -> LowRankMap:
-        """Choose landmarks by pivoted Cholesky: each time the item whose kernel is explained worst."""
-        rest = kernel.diag(X).astype(float)
-        total, F = float(rest.sum()), np.zeros((X.shape[0], rank))
-        pivots: list[int] = []
-        for j in range(rank):
-            i = int(np.argmax(rest))
-            if rest[i] <= 1e-14 * total / rest.size:
-                break
-            column = kernel(X, X[i : i + 1])[:, 0] - F[:, :j] @ F[i, :j]
-            F[:, j] = column / np.sqrt(rest[i])
-            rest = np.maximum(rest - F[:, j] ** 2, 0.0)
-            rest[i] = 0.0
-            pivots.append(i)
-        chosen = np.array(pivots, dtype=np.int64)
-        F = F[:, : chosen.size]
-        left_out = float(rest.sum()) / total if total > 0 else 0.0
-        return cls(F, X[chosen], chosen, np.tril(F[chosen]), kernel(X[chosen], X[chosen]), left_out)
-
-    @property
-    def n_items(self) -> int:
-        """Return the number of items."""
-        return self.F.shape[0]
-
-    @property
-    def n_features(self) -> int:
-        """Return the rank."""
-        return self.F.shape[1]
-
-    def kernel_block(self) -> Array:
-        """Return the kernel's own values between the landmarks, to be tested for convexity."""
-        return self.block
-
-    def landmark_coefficients(self, w: Array) -> Array:
-        """Return coefficients on the landmarks that give the function with weights w."""
-        return linalg.solve_triangular(self.corner, w, lower=True, trans="T")
-
-    def gram(self) -> Array:
-        """Return the approximated Gram matrix."""
-        return self.F @ self.F.T
-
-    def columns(self) -> Array | None:
-        """Return F, with u = F w."""
-        return self.F
-
-    def forward(self, w: Array) -> Array:
-        """Return the utilities of the items."""
-        return self.F @ w
-
-    def adjoint(self, g: Array) -> Array:
-        """Return F' g."""
-        return self.F.T @ g
-
-    def metric(self, w: Array) -> Array:
-        """Return R w; here R = I."""
-        return w
-
-    def squared_norm(self, w: Array) -> float:
-        """Return |w|^2."""
-        return float(w @ w)
-
-    forward_exact = forward
-    adjoint_exact = adjoint
-
-    def features(self) -> Array:
-        """Return F."""
-        return self.F
-
-    def from_features(self, w: Array) -> Array:
-        """Return w."""
-        return w

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from .comparisons import IntArray, Levels
-from .one_norm import chains, machine, pair_graph
+from .one_norm import MachinePath, chains, machine, pair_graph
 from .one_norm.pair_graph import PairGraph
 from .solution import Array, Solution, Status
 
@@ -31,16 +31,29 @@ def ranking_pairs(
     alpha : array of shape (k,)
         Their coefficients.
     """
-    graph = pair_graph.from_levels(levels)
-    if graph.n_edges == 0:
-        answer = machine.Answer(np.zeros(0), 0.0, 0.0, 1, Status.CONVERGED)
-        return answer.solution(np.zeros(levels.n_items)), np.zeros((0, 2), dtype=np.int64), np.zeros(0)
-    routing = chains.from_graph(graph, positive=positive)
-    answer = machine.pose(graph, _doubly_grounded(K, graph), routing).solve(C, tol, max_iter)
-    pairs, alpha = routing.pairs(answer.x)
-    coefficients = np.zeros(levels.n_items)
-    coefficients[graph.item] = routing.settle(answer.x)[1]
-    return answer.solution(coefficients), graph.item[pairs], alpha
+    return PairPath(K, levels, positive=positive, is_path=False).solve(C, tol, max_iter)
+
+
+class PairPath:
+    """One coefficient per pair, for one C after the other."""
+
+    def __init__(self, K: Array, levels: Levels, *, positive: bool, is_path: bool = True) -> None:
+        self.graph, self.n_items = pair_graph.from_levels(levels), levels.n_items
+        if self.graph.n_edges > 0:
+            self.routing = chains.from_graph(self.graph, positive=positive)
+            posed = machine.pose(self.graph, _doubly_grounded(K, self.graph), self.routing)
+            self.answers = MachinePath(posed, is_path=is_path)
+
+    def solve(self, C: float, tol: float, max_iter: int) -> tuple[Solution, IntArray, Array]:
+        """Return what `ranking_pairs` returns."""
+        coefficients = np.zeros(self.n_items)
+        if self.graph.n_edges == 0:
+            answer = machine.Answer(np.zeros(0), 0.0, 0.0, 1, Status.CONVERGED)
+            return answer.solution(coefficients), np.zeros((0, 2), dtype=np.int64), np.zeros(0)
+        answer = self.answers.solve(C, tol, max_iter)
+        pairs, alpha = self.routing.pairs(answer.x)
+        coefficients[self.graph.item] = self.routing.settle(answer.x)[1]
+        return answer.solution(coefficients), self.graph.item[pairs], alpha
 
 
 def _doubly_grounded(K: Array, graph: PairGraph) -> Array:

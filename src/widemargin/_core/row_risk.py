@@ -64,6 +64,13 @@ class RowsRisk:
         sums = _rows.shared(t, weight, self.start, self.h, squared, slope, curvature, tie)
         return RowLook(*sums, slope, curvature, tie)
 
+    def exact_loss(self, t: Array) -> float:
+        """Return the loss of the problem at shortfalls t."""
+        if self.start is None:
+            return float(self.rows.weight @ self.loss.value(t))
+        worst = np.maximum(np.maximum.reduceat(t, self.start[:-1]), 0.0)
+        return float(self.rows.weight @ self.loss.value(worst))
+
     def along(self, t: Array, dz: Array, step: float) -> tuple[float, float]:
         """Return the first two derivatives in `step` of the smooth loss at t - step * dz."""
         weight, squared = self.rows.weight, self.loss.squared

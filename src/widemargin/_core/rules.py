@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,8 +17,11 @@ SAME = 1e-9  # utilities closer than this share of the largest are equal
 ON_MARGIN = 1e-6  # utilities are trusted to this when a margin of 1 is tested
 
 
-def best_levels(rows: Rows, z: Array, C: float, loss: Loss) -> Array:
-    """Return the level that is best for the differences z: the middle of the optimal interval."""
+def best_levels(rows: Rows, z: Array, C: float, loss: Loss, around: tuple[float, float] | None = None) -> Array:
+    """Return the level that is best for the differences z: the middle of the optimal interval.
+
+    `around` are bounds that most likely hold it: they save a sort.
+    """
     if rows.E.shape[1] == 0:
         return np.zeros(0)
     e = rows.E[:, 0]
@@ -25,15 +30,17 @@ def best_levels(rows: Rows, z: Array, C: float, loss: Loss) -> Array:
         weight = np.ones(z.size) if np.isinf(C) else rows.weight * e**2
         low, high = _squared_interval(target, e, weight)
     else:
-        low, high = level_interval(target, e, rows.weight * np.abs(e))
+        low, high = level_interval(target, e, rows.weight * np.abs(e), around)
     return np.array([_middle(low, high)])
 
 
-def level_interval(target: Array, e: Array, weight: Array) -> tuple[float, float]:
+def level_interval(
+    target: Array, e: Array, weight: Array, around: tuple[float, float] | None = None
+) -> tuple[float, float]:
     """Return the minimisers b of sum_{e>0} weight (target - b)_+ + sum_{e<0} weight (b - target)_+."""
-    first, flat = -float(np.sum(weight[e > 0])), FLAT * float(np.sum(weight))
+    first, flat = -float(weight @ (e > 0)), FLAT * float(np.sum(weight))
     if target.size > MANY:
-        found = _flat_part(target, weight, first, flat, *_around(target, weight, first))
+        found = _flat_part(target, weight, first, flat, *(around or _around(target, weight, first)))
         if found is not None:
             return found
     return _flat_part(target, weight, first, flat, -np.inf, np.inf) or (-np.inf, np.inf)
@@ -55,7 +62,7 @@ def _flat_part(
     """Return where the slope, `first` at the far left, is zero; None where that is not between two bounds."""
     inside = np.flatnonzero((target >= low) & (target <= high))
     inside = inside[np.argsort(target[inside], kind="stable")]
-    before = first + float(np.sum(weight[target < low]))
+    before = first + float(weight @ (target < low))
     slope = np.concatenate([[before], before + np.cumsum(weight[inside])])
     bounds = np.concatenate([[-np.inf], target[inside], [np.inf]])
     k = int(np.argmax(slope >= -flat))
@@ -96,40 +103,56 @@ def thresholds(
 
     `blur` says how far utilities of size 1 may be from the optimum's; a margin of 1 is tested to that.
     """
-    cuts = np.empty(n_levels - 1)
+    by_level, slack = [np.sort(u[level == k]) for k in range(n_levels)], max(ON_MARGIN, blur)
+    cuts, errors = np.empty(n_levels - 1), None
     for k in range(n_levels - 1):
-        cut = _closest_pair(u[level == k], u[level == k + 1], max(ON_MARGIN, blur)) if closest_pair else None
-        cuts[k] = _fewest_errors(u, level <= k, weight) if cut is None else cut
+        cut = _closest_pair(by_level[k], by_level[k + 1], slack) if closest_pair else None
+        if cut is None:
+            errors = errors or _Errors.of(u, weight)
+            cut = errors.fewest(level <= k)
+        cuts[k] = cut
     return pooled(cuts)
 
 
 def _closest_pair(lower: Array, upper: Array, slack: float) -> float | None:
-    """Return the middle between the closest objects of two neighbouring ranks with margin at least 1.
+    """Return the middle between the closest objects of two neighbouring ranks, ascending, with margin at least 1.
 
     Among pairs within `slack` of the smallest difference: the middle between the lowest and the highest midpoint.
     """
-    lower, upper = np.sort(lower), np.sort(upper)
-    first = np.searchsorted(upper, lower + 1.0 - slack)
-    ok = first < upper.size
-    if not np.any(ok):
+    first = upper.searchsorted(lower + (1.0 - slack))
+    n = int(first.searchsorted(upper.size))  # the lowest ones have a partner
+    if n == 0:
         return None
-    a, first = lower[ok], first[ok]
-    difference = upper[first] - a
-    smallest = np.min(difference)
-    last = np.searchsorted(upper, a + smallest + slack, side="right") - 1
-    near = last >= first
-    midpoints = np.concatenate([a[near] + upper[first[near]], a[near] + upper[last[near]]]) / 2.0
-    return float(0.5 * (midpoints.min() + midpoints.max()))
+    difference = upper[first[:n]] - lower[:n]
+    most = difference.min() + slack
+    near = np.flatnonzero(difference <= most)
+    a, b = near[0], near[-1]  # all ascend: the lowest midpoint is of the first, the highest of the last
+    last = max(int(upper.searchsorted(lower[b] + most, side="right")) - 1, int(first[b]))
+    return float(0.25 * (lower[a] + upper[first[a]] + lower[b] + upper[last]))
 
 
-def _fewest_errors(u: Array, is_low: NDArray[np.bool_], weight: Array) -> float:
-    """Return the middle of the lowest interval of cuts with the least weight of misplaced items."""
-    order = np.argsort(u, kind="stable")
-    v, change = u[order], np.where(is_low, -weight, weight)[order]
-    last = np.append(np.diff(v) > SAME * np.abs(v).max(), True)  # a cut at v keeps all items with u <= v below it
-    errors = np.concatenate([[weight[is_low].sum()], (weight[is_low].sum() + np.cumsum(change))[last]])
-    edges = np.concatenate([[v[0] - 1.0], v[last], [np.inf]])  # below all items: one margin away
-    return _middle(*_lowest_run(-errors / weight.sum(), edges))
+class _Errors(NamedTuple):
+    """Utilities in their order, for cuts with the fewest errors."""
+
+    order: IntArray
+    v: Array  # ascending
+    last: NDArray[np.bool_]  # of equal ones: a cut at v keeps all items with u <= v below it
+    weight: Array
+
+    @classmethod
+    def of(cls, u: Array, weight: Array) -> _Errors:
+        """Sort the utilities."""
+        order = np.argsort(u)
+        v = u[order]
+        return cls(order, v, np.append(np.diff(v) > SAME * np.abs(v).max(), True), weight)
+
+    def fewest(self, is_low: NDArray[np.bool_]) -> float:
+        """Return the middle of the lowest interval of cuts with the least weight of misplaced items."""
+        change = np.where(is_low, -self.weight, self.weight)[self.order]
+        none = self.weight[is_low].sum()
+        errors = np.concatenate([[none], (none + np.cumsum(change))[self.last]])
+        edges = np.concatenate([[self.v[0] - 1.0], self.v[self.last], [np.inf]])  # below all items: one margin away
+        return _middle(*_lowest_run(-errors / self.weight.sum(), edges))
 
 
 def pooled(cuts: Array) -> Array:

@@ -260,6 +260,8 @@ def compare(
     Example: widemargin compare votes.csv --ask 10
     """
     show.check_place(output, picture)
+    if picture is not None:
+        leaders.check_picture(picture)
     if drop and items is None:
         raise DataError("--drop leaves out columns of --items; there are none.")
     how = {"C": C, "level": level, "n_bootstrap": bootstrap, "n_ask": ask, "progress": _progress}

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 from ..active import suggest_pairs
 from ..pairs import Pairs
 from ..plotting import LeaderboardDisplay
+from ..plotting._axes import pyplot
 from ..uncertainty import leaderboard
 from . import learn, show
 from .inputs import as_pairs, items_frame
-from .tables import is_sparse, numbers
+from .tables import DataError, is_sparse, numbers
 
 LOSS = "squared_hinge"  # the hinge gives many items of a leaderboard one and the same utility
 
@@ -60,6 +62,13 @@ class Leaders:
         display = LeaderboardDisplay.from_frame(_Frame(self.columns), tie_width=self.tie_width, level=self.level)
         display.figure_.savefig(path, dpi=150)
         show.note(f"wrote {path}")
+
+
+def check_picture(path):
+    """Refuse, before any work, a picture that cannot be drawn."""
+    known = sorted(pyplot().FigureCanvasBase.get_supported_filetypes())
+    if Path(path).suffix[1:].lower() not in known:
+        raise DataError(f"{path}: expected a name that ends in a kind of picture: .{', .'.join(known)}.")
 
 
 def _digits(utility):

@@ -12,8 +12,9 @@ from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from ..exceptions import CollapseWarning
 from ..items import OnItems
-from ..model_selection import c_path
+from ..model_selection import c_path, deal_by_grade
 from ..pairs import Pairs
+from . import show
 from .kinds import RECIPES, Kind
 from .tables import DataError, is_sparse
 
@@ -64,12 +65,8 @@ def fit_pairs(pairs, y, *, ties=None, **how):
 
 def _cross_validate(recipe, model, scaler, X, y, extra, folds, progress):
     """Score each C on held-out folds: whole queries, whole pairs, or rows."""
-    splitter = recipe.folds(_checked_folds(folds, X, y, recipe, extra), shuffle=True, random_state=0)
     scores = []
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "The least populated class", UserWarning)  # it is in as many folds as it can
-        parts = list(splitter.split(X, y, **extra))
-    for train, test in progress(parts, "cross-validation"):
+    for train, test in progress(_folds(folds, X, y, recipe, extra), "cross-validation"):
         ready = (X[train], X[test])
         if scaler is not None:
             ready = (scaler.fit_transform(ready[0]), scaler.transform(ready[1]))
@@ -81,8 +78,22 @@ def _cross_validate(recipe, model, scaler, X, y, extra, folds, progress):
     mean = np.nanmean(scores, axis=0)
     equal = np.flatnonzero(mean >= np.nanmax(mean) - 1e-12)
     best = int(equal[np.argmin(np.abs(np.log(CS[equal])))])  # of equals the most moderate
+    if CS[best] in CS[[0, -1]] and mean[best] > mean[best - 1 if best else 1]:
+        which, beyond = ("smallest", CS[0] / 10) if best == 0 else ("largest", CS[-1] * 10)
+        show.note(f"C = {CS[best]:g} is the {which} value tried and the best; --C {beyond:g} may be better still")
     error = np.nanstd(scores, axis=0, ddof=1)[best] / np.sqrt(len(scores))
     return {"C": float(CS[best]), "score": float(mean[best]), "standard_error": float(error), "Cs": CS, "scores": mean}
+
+
+def _folds(folds, X, y, recipe, extra):
+    """Return the (train, test) rows of each fold; the rows of a single list are dealt by grade."""
+    n_pairs_of_rows = X.shape[0] // 2
+    if recipe is RECIPES[Kind.ranking] and np.unique(extra["qid"]).size == 1 and n_pairs_of_rows > 1:
+        return list(deal_by_grade(y, min(folds, n_pairs_of_rows)))
+    splitter = recipe.folds(_checked_folds(folds, X, y, recipe, extra), shuffle=True, random_state=0)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)  # it is in as many folds as it can
+        return list(splitter.split(X, y, **extra))
 
 
 def _checked_folds(folds, X, y, recipe, extra):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import re
 import sys
 import zlib
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from .show import note
 TARGETS = ("y", "label", "target", "grade", "relevance", "rating", "chosen", "choice")
 QUERIES = ("qid", "query", "query_id", "group")
 ROWS = ("id", "row", "doc", "docid")
+DOCID = re.compile(rb"#\s*docid\s*=\s*(\S+)")  # how LETOR names a row
 GZIP = b"\x1f\x8b"  # how a gzipped file begins
 DENSE_FROM = 0.1  # a matrix with a larger share of entries is quicker, and can be centred, as a dense one
 
@@ -154,7 +156,9 @@ def _from_svmlight(path, content, n_features):
     has_qid = b"qid:" in content.getvalue()[:65536]
     if X.nnz > DENSE_FROM * X.shape[0] * X.shape[1]:
         X = X.toarray()
-    return Table(X=X, names=None, target=y, qid=qid if has_qid else None, row=np.arange(1, y.size + 1))
+    named = [name.decode(errors="replace") for name in DOCID.findall(content.getvalue())]
+    row = np.array(named) if len(named) == y.size else np.arange(1, y.size + 1)
+    return Table(X=X, names=None, target=y, qid=qid if has_qid else None, row=row)
 
 
 def _from_frame(path, frame, columns, *, needs_target):

@@ -13,9 +13,11 @@ change sides, a few times; a point is kept only if it tightens the certified bou
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from ..comparisons import IntArray
 from ..solution import Array
@@ -86,7 +88,8 @@ def _on_face(problem: Problem, tied: Mask, reference: IntArray, a: Array, task: 
     metric = np.diag(np.concatenate([np.ones(problem.p), np.zeros(problem.design.shape[1] - problem.p)]))
     squared = problem.loss.squared and not problem.hard
     if squared:
-        metric += problem.design.gram(_scattered(2.0 * cost, reference, a.size))
+        gram: Any = problem.design.gram(_scattered(2.0 * cost, reference, a.size))
+        metric += gram.toarray() if sparse.issparse(gram) else gram
     pull = problem.design.tdot(_scattered(2.0 * cost * m_ref if squared else cost, reference, a.size))
     x, U, S, Vt = _constrained(metric, pull, A, c)
     missing = metric @ x - pull - A.T @ a[tied]  # what the tied rows' own multipliers leave open

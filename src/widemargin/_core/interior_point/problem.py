@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +21,10 @@ from ..comparisons import IntArray, Rows
 from ..losses import Loss
 from ..maps import pivoted_cholesky
 from ..solution import Array
+from .sparse_design import SparseDesign
 
 DENSE_ENTRIES = 200_000  # rows x features that are written out in any case: the most accurate form
+SPARSE_ENTRIES = 2_000_000  # rows x features from which rows of few entries stay sparse
 LARGE = 20_000_000  # rows x features that are not written out
 LAPLACIAN = 50  # features whose product costs as much as building the Laplacian of the items
 ITEM_LIMIT = 4000  # items up to which their dense Laplacian is affordable
@@ -38,6 +40,13 @@ class FeatureMap(Protocol):
 
     def gram(self) -> Array:
         """Return the Gram matrix of the items."""
+
+    @property
+    def n_features(self) -> int:
+        """Return the number of columns that `features` has at most."""
+
+    def columns(self) -> Any | None:
+        """Return X with u = X w, dense or CSR; None where weights belong to items."""
 
     def features(self) -> Array:
         """Return F (n_items, p) with F F' the Gram matrix of the items."""
@@ -68,7 +77,7 @@ class Design(Protocol):
     def tdot(self, a: Array) -> Array:
         """Return B' a."""
 
-    def gram(self, omega: Array) -> Array:
+    def gram(self, omega: Array) -> Array | sparse.csc_array:
         """Return B' diag(omega) B."""
 
     def row_norms(self) -> Array:
@@ -279,7 +288,7 @@ def _level_shift(rows: Rows) -> Array:
     return np.array([0.5 * (targets.max() + targets.min())])
 
 
-def _design(rows: Rows, map_: FeatureMap) -> tuple[DenseDesign | ItemDesign, Callable[[Array], Array], Array]:
+def _design(rows: Rows, map_: FeatureMap) -> tuple[Design, Callable[[Array], Array], Array]:
     """Choose coordinates: the items' features; with fewer rows than those, the rows' own span.
 
     Returns the design, the way back to the map's weights, and the centre that was subtracted from the features.
@@ -287,6 +296,10 @@ def _design(rows: Rows, map_: FeatureMap) -> tuple[DenseDesign | ItemDesign, Cal
     m, n = rows.D.shape
     if map_.is_gram and m < n:
         return _from_row_gram(rows, map_)
+    if not map_.is_gram and m * map_.n_features > SPARSE_ENTRIES:
+        found = SparseDesign.of(rows, map_.columns())
+        if found is not None:
+            return found, map_.from_features, np.zeros(found.p)
     F = map_.features()
     p = F.shape[1]
     over_items = n * n * (p + LAPLACIAN) < m * p * p or m * p > LARGE

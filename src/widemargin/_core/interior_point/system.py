@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import linalg
+from scipy import linalg, sparse
 
 from ..solution import Array
 from .problem import Problem
+from .sparse_design import sparse_solver
 
 CORRECTORS = 4
 
@@ -104,7 +105,7 @@ class _OwnBlock:
         """Return T^-1 v."""
         return self.omega * v
 
-    def gram(self, problem: Problem) -> Array:
+    def gram(self, problem: Problem) -> Array | sparse.csc_array:
         """Return B' T^-1 B."""
         return problem.design.gram(self.omega)
 
@@ -169,15 +170,21 @@ def _theta(problem: Problem, state: State) -> Array:
 
 
 class _Factor:
-    """Cholesky of diag(I, 0) + B'T^-1 B, scaled to unit diagonal, with refinement by the operator."""
+    """A factor of diag(I, 0) + B'T^-1 B, scaled to unit diagonal, with refinement by the operator."""
 
     def __init__(self, problem: Problem, block: _OwnBlock | _SharedBlock) -> None:
         self.problem, self.block = problem, block
         matrix = block.gram(problem)
         self.identity = np.concatenate([np.ones(problem.p), np.zeros(matrix.shape[0] - problem.p)])
-        matrix[np.diag_indices_from(matrix)] += self.identity
-        self.scale = 1.0 / np.sqrt(np.maximum(np.diag(matrix), 1e-300))
-        self.factor = _cholesky(matrix * self.scale[:, None] * self.scale)
+        diagonal = matrix.diagonal() + self.identity
+        self.scale = 1.0 / np.sqrt(np.maximum(diagonal, 1e-300))
+        if sparse.issparse(matrix):
+            unit = sparse.diags_array(self.scale)
+            self.solve = sparse_solver(unit @ (matrix + sparse.diags_array(self.identity)) @ unit)
+            return
+        matrix[np.diag_indices_from(matrix)] = diagonal
+        factor = _cholesky(matrix * self.scale[:, None] * self.scale)
+        self.solve = lambda rhs: linalg.cho_solve(factor, rhs, check_finite=False)
 
     def __call__(self, rhs: Array) -> Array:
         """Return the solution after two refinements."""
@@ -188,7 +195,7 @@ class _Factor:
         return x
 
     def _apply(self, rhs: Array) -> Array:
-        return self.scale * linalg.cho_solve(self.factor, self.scale * rhs, check_finite=False)
+        return self.scale * self.solve(self.scale * rhs)
 
 
 def _cholesky(matrix: Array) -> tuple[Array, bool]:

@@ -27,6 +27,9 @@ class Curvature(Protocol):
     def scaled(self, share: float) -> Curvature | None:
         """Return the same with share * C in place of C, where that is cheap."""
 
+    def learned(self, step: Array, change: Array) -> Curvature:
+        """Return the same after a step that changed the gradient of the losses so, where that teaches anything."""
+
 
 @dataclass(frozen=True)
 class Factor:
@@ -62,6 +65,14 @@ class Factor:
     def scaled(self, share: float) -> Factor:
         """Return the factor of I + share * gram."""
         return Factor.of(share * self.gram)
+
+    def learned(self, step: Array, change: Array) -> Factor:
+        """Return the factor with a gram that maps the step to the change: BFGS, which keeps it convex."""
+        before = self.gram @ step
+        now, then = float(step @ change), float(step @ before)
+        if not (now > 0.0 and then > 0.0):
+            return self
+        return Factor.of(self.gram + np.outer(change / now, change) - np.outer(before / then, before))
 
 
 @dataclass(frozen=True)
@@ -113,3 +124,7 @@ class Iterative:
     def scaled(self, share: float) -> None:  # noqa: ARG002
         """Return None: a new product is as cheap."""
         return
+
+    def learned(self, step: Array, change: Array) -> Iterative:  # noqa: ARG002
+        """Return this."""
+        return self

@@ -68,5 +68,4 @@ def _some_utilities(map_: Map, w: Array) -> Array:
     X = map_.columns()
     if X is None:
         return map_.forward_exact(w)
-    chosen = np.linspace(0, X.shape[0] - 1, min(X.shape[0], SAMPLE)).astype(np.int64)
-    return np.asarray(X[chosen] @ w)
+    return np.asarray(X[:: max(1, X.shape[0] // SAMPLE)] @ w)

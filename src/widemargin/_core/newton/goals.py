@@ -32,11 +32,11 @@ class Goal:
 
     def value(self, w: Array, look: Look) -> float:
         """Return the smooth objective."""
-        return 0.5 * float(np.sum((w - self.centre) ** 2)) + self.C * look.terms.value
+        return 0.5 * _square(w - self.centre) + self.C * look.terms.value
 
     def primal(self, w: Array, look: Look) -> float:
         """Return the objective of the problem, with the exact loss."""
-        return 0.5 * float(np.sum((w - self.centre) ** 2)) + self.C * look.terms.loss
+        return 0.5 * _square(w - self.centre) + self.C * look.terms.loss
 
     def gradient(self, w: Array, look: Look) -> Array:
         """Return the gradient of the smooth objective."""
@@ -44,7 +44,7 @@ class Goal:
 
     def dual(self, look: Look) -> float:
         """Return the dual value of the slopes at this look, 1/2 ||centre||^2 included."""
-        return self.C * look.terms.conjugate - 0.5 * float(np.sum((self.centre - self.C * look.pull) ** 2))
+        return self.C * look.terms.conjugate - 0.5 * _square(self.centre - self.C * look.pull)
 
     def smoothing_cost(self, w: Array, look: Look) -> float:
         """Return what the smoothing adds to the duality gap: sum of C (hinge - slope * shortfall) >= 0."""
@@ -62,7 +62,13 @@ class Goal:
 
     def smoothed(self, h: float) -> Goal:
         """Return the same goal under another smoothing."""
+        if h == self.data.risk.h and self.proxy is None:
+            return self
         return replace(self, data=self.data.smoothed(h), proxy=self.proxy and self.proxy.smoothed(h))
+
+
+def _square(v: Array) -> float:
+    return float(v @ v)
 
 
 class Point(NamedTuple):

@@ -36,12 +36,14 @@ Say: TypeAlias = Callable[[str], None]
 ROUNDING_SHARE = 0.1  # of the tolerated gap that float32 products may cost
 SMOOTHING_SHARE = 0.3  # of the tolerated gap that the smoothing of the hinge may cost
 STALE = 0.03  # share of the decrement beyond which a new Hessian is made: it costs less than another pass
+STALE_LEARNED = 0.1  # the same where steps correct the Hessian: without a sample
 FIRST_H = 1.0
 SMALLEST_START_H = 0.03  # samples have few pairs in a thinner zone
 THIN = 1e-3
 START_RTOL = 0.002
 HOPE = 1.2  # times the tolerated gap: beyond, raising the dual value is not tried
 STALL = 1e-13
+WITHOUT_SAMPLES = 10_000  # items up to which, for the hinge, steps that correct the Hessian make a path quicker
 
 
 def cold_start(goal: Goal, plan: Plan, sizes: list[int], tol: float, max_iter: int) -> Start:
@@ -176,7 +178,8 @@ class Climb:
     def _step(self, left: float) -> None:
         """Take a step, with a better Hessian where the last step was poor."""
         poor = left > POOR * self.before
-        if self._lower_smoothing(left) or left > STALE * self.before:
+        stale = STALE if self.helper is not None else STALE_LEARNED
+        if self._lower_smoothing(left) or left > stale * self.before:
             if poor and self.is_fresh:
                 self._grow()
             self.curvature, self.is_fresh = self._hessian(), True
@@ -185,7 +188,10 @@ class Climb:
             self.is_fresh = False
         self.before = left
         direction = -self.curvature.solve(self.goal.gradient(self.w, self.look))
-        self.w, self.look = descend(self.goal, self.w, self.look, direction)
+        w, look = self.w, self.look
+        self.w, self.look = descend(self.goal, w, look, direction)
+        if self.helper is None:
+            self.curvature = self.curvature.learned(self.w - w, self.goal.C * (self.look.pull - look.pull))
         self.seen = self.lift = self.noise = None
 
     def _lower_smoothing(self, left: float) -> bool:
@@ -262,13 +268,17 @@ def newton_linear(plan: Plan, C: float, *, tol: float, max_iter: int, say: Say, 
     data = plan.data
     assert data is not None  # a kernel's plan goes elsewhere
     goal = Goal(data, C, np.zeros(data.n_features))
-    sizes = sample_sizes(data)
+    if plan.sizes is None:
+        sizes = sample_sizes(data)
+        is_small = data.n_items <= WITHOUT_SAMPLES and data.is_explicit and data.is_gram_cheap
+        plan.sizes = sizes, [] if is_small and not data.risk.is_exact else sizes
+    sizes = plan.sizes[start is not None and plan.last is not None]
     if start is None:
         begin = cold_start(goal, plan, sizes, tol, max_iter)
     else:
         begin = warm_start(goal, plan, sizes, tol, max_iter, start)
     if sizes and (
-        3 * sizes[-1] > data.n_items or not data.is_explicit
+        (3 * sizes[-1] > data.n_items and data.is_gram_cheap) or not data.is_explicit
     ):  # the last sample was a start, and no help for the rest
         begin = begin._replace(helper=None, curvature=None)
     climb = Climb(goal, plan, begin, tol)

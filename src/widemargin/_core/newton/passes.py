@@ -22,8 +22,8 @@ from .rows import EVERY, Rows, load
 
 if TYPE_CHECKING:
     from ..comparisons import IntArray
+    from ..pool import Pool
     from ..risks import GroupedPairRisk, Terms
-    from .pool import Pool
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -38,6 +38,7 @@ WIDEST_SCALES = 1e4
 FEW_FEATURES = 500  # up to so many an explicit Hessian always beats conjugate gradients
 PROBE_SEED, MOST_DRIFT = 20101, 1.4
 HEAVY_SPARSE, HEAVY_DENSE = (300, 12), (4000, 4)  # columns of most mass, rows for each: few words are frequent
+MANY_LEVELS = 1000  # items of a group of many levels whose dense Laplacian beats that of pieces
 MOST_FEATURES, MOST_WORK = 4000, 3e10  # up to so many it does where its products are few
 
 
@@ -100,7 +101,7 @@ class LinearPairs:
     @property
     def is_gram_cheap(self) -> bool:
         """Return whether X'LX over all pairs costs a moderate number of passes."""
-        return self.risk.pairs_of_many_levels <= 40 * self.n_items * max(50, self.n_features)
+        return self.risk.pairs_of_many_levels <= MANY_LEVELS * self.n_items
 
     def smoothed(self, h: float) -> LinearPairs:
         """Return the same data under another smoothing."""

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ..gram import Gram
+from ..pool import Pool
 from ..solution import Array
 from .kernel import Memory
 from .passes import LinearPairs, Look
-from .pool import Pool
 
 if TYPE_CHECKING:
     from ..comparisons import IntArray
@@ -74,6 +74,7 @@ class Plan:
     data: LinearPairs | None
     gram: Gram | None = None
     draws: dict[int, Draw] = field(default_factory=dict)
+    sizes: tuple[list[int], list[int]] | None = None  # of the samples of the first solve, and of those after it
     last: Trace | None = None
     before: tuple[float, Array] | None = None  # C and w of the solve before the last
     memory: Memory = field(default_factory=Memory)

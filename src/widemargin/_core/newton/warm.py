@@ -28,18 +28,27 @@ def warm_start(goal: Goal, plan: Plan, sizes: list[int], tol: float, max_iter: i
     Unlike a step this follows pairs that become active on the way.
     """
     near = plan.last if plan.last is not None and np.array_equal(plan.last.w, w) else None
-    if near is not None and sizes:
-        return _along(goal.smoothed(near.h), plan, near, sizes[-1], tol, max_iter)
-    h = near.h if near else WARM_H
-    curvature = Factor.of(goal.C * near.gram) if near and near.gram is not None else None
+    if near is not None:
+        goal = goal.smoothed(near.h)
+        return _along(goal, plan, near, sizes[-1], tol, max_iter) if sizes else _on_line(goal, plan, near)
     if not sizes:
-        return Start(w, h, None, curvature)
-    goal = goal.smoothed(h)
+        return Start(w, WARM_H, None, None)
+    goal = goal.smoothed(WARM_H)
     helper = Helper.draw(goal, plan, sizes[-1])
     seen = helper.whole.data.look(w)
     whole = replace(helper.whole, centre=goal.C * (seen.pull - goal.data.look(w).pull))
-    end = minimise(whole, w, within(WARM_RTOL * tol, whole), min(max_iter, 20), curvature, seen)
-    return Start(end.w, h, helper, end.curvature, end.is_fresh)
+    end = minimise(whole, w, within(WARM_RTOL * tol, whole), min(max_iter, 20), None, seen)
+    return Start(end.w, WARM_H, helper, end.curvature, end.is_fresh)
+
+
+def _on_line(goal: Goal, plan: Plan, near: Trace) -> Start:
+    """Begin on the line through the last two solutions; what changed on the way there corrects the Hessian."""
+    ahead = _ahead(plan, near, goal.C)
+    w = goal.data.representable(ahead)
+    look = near.look if ahead is near.w else goal.data.look(w)
+    curvature = Factor.of(goal.C * near.gram) if near.gram is not None else None
+    learned = curvature and curvature.learned(w - near.w, goal.C * (look.pull - near.look.pull))
+    return Start(w, near.h, None, learned, look=look)
 
 
 def _along(goal: Goal, plan: Plan, near: Trace, size: int, tol: float, max_iter: int) -> Start:

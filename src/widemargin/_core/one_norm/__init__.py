@@ -8,6 +8,6 @@ one arc per item for the points machine, `chains` of levels for the pairs machin
 """
 
 from .machine import ranking_vectors
-from .path import Carried, VectorPath
+from .path import MachinePath, VectorPath
 
-__all__ = ["Carried", "VectorPath", "ranking_vectors"]
+__all__ = ["MachinePath", "VectorPath", "ranking_vectors"]

@@ -55,6 +55,22 @@ class Chains:
     A: sparse.csc_array
     U_transposed: sparse.csr_array  # kept: making a transpose costs more than using it
     A_transposed: sparse.csr_array
+    over_pairs: bool = True
+
+    def carry(self, first: IntArray, second: IntArray, amount: Array) -> Array:
+        """Return the arcs' flow for these coefficients of pairs (better, worse)."""
+        x = np.zeros(self.cost.size)
+        for chain in self.chains:
+            nodes = self.graph.queries[chain.query].nodes
+            used = (first >= nodes.start) & (first < nodes.stop) & ((amount < 0.0) == chain.upwards)
+            sender, taker = (second, first) if chain.upwards else (first, second)
+            sent, taken = (sums(v[used], np.abs(amount[used]), self.graph.n_nodes) for v in (sender, taker))
+            x[chain.source_arcs], x[chain.sink_arcs] = sent[chain.sources], taken[chain.sinks]
+            n_hubs = chain.hubs.stop - chain.hubs.start
+            into = sums(chain.source_hubs, sent[chain.sources], n_hubs)
+            along = np.cumsum(into - sums(chain.sink_hubs, taken[chain.sinks], n_hubs))[:-1]
+            x[chain.links] = np.maximum(-along if chain.upwards else along, 0.0)
+        return x
 
     def deliver(self, x: Array) -> Array:
         """Return U x."""

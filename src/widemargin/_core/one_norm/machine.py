@@ -33,6 +33,11 @@ class Answer:
     n_iter: int
     status: Status
 
+    @property
+    def gap(self) -> float:
+        """Return (objective - dual) / objective."""
+        return self.solution(self.x).gap
+
     def solution(self, coefficients: Array) -> Solution:
         """Return the solver's result for these coefficients of the items."""
         return Solution(
@@ -112,8 +117,8 @@ class Machine:
         cap = None if np.isinf(C) else C * self.kappa * self.graph.weight
         return Problem(self.graph, self.K, cap, self.arcs)
 
-    def solve(self, C: float, tol: float, max_iter: int) -> Answer:
-        """See the cases that need no iteration, solve, and scale back."""
+    def solve(self, C: float, tol: float, max_iter: int, *, overlap: bool = False) -> Answer:
+        """See the cases that need no iteration, solve, and scale back; `overlap`: many pairs will stay violated."""
         graph, arcs, kappa = self.graph, self.arcs, self.kappa
         still = np.zeros(arcs.cost.size)
         largest_cap = 0.0 if np.isinf(C) else C * kappa * float(graph.weight.max(initial=0.0))
@@ -129,7 +134,7 @@ class Machine:
             return Answer(still, value, value, 1, Status.CONVERGED)
         # a problem that overflows ends as a gap that does not close: the bracket ignores what is not a number
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            outcome = iterations.solve(problem, tol, max_iter)
+            outcome = iterations.solve(problem, tol, max_iter, overlap=overlap)
         return self.answer(outcome.bracket, outcome.n_iter, _status(outcome, tol, max_iter))
 
     def answer(self, bracket: Bracket, n_iter: int, status: Status) -> Answer:

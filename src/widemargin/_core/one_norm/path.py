@@ -1,4 +1,4 @@
-"""A ranking vector machine for many C: prepared once, and walked from vertex to vertex while that is cheap.
+"""A 1-norm machine for many C: prepared once, and walked from vertex to vertex while that is cheap.
 
 For the next C, in this order: (1) the last model, where it is certified there too: a larger C leaves its multipliers
 feasible, so where no pair is violated nothing changes any more; (2) a walk along vertices, given up for good where it
@@ -14,24 +14,27 @@ import numpy as np
 from ..comparisons import Levels
 from ..solution import Array, Solution, Status
 from . import optimal_face
-from .machine import Vectors, pose_vectors
+from .machine import Answer, Machine, pose_vectors
 from .problem import Bracket
 from .vertex_walk import LostError, VertexWalk
 
+# a walk of so many pivots costs as much as an interior point, from 100 to 400 items; over pairs three times as many do
+FEW, PER_NODE, OVER_PAIRS = 500, 2.5, 3
+EXACT = 1e-8  # a vertex that is the only optimum needs no more digits
 TIGHT = 1e-6  # an answer that was not solved for has at most this gap, however loose tol is
 
 
 @dataclass(frozen=True)
 class Carried:
-    """The solution for one C, as seen from a larger one."""
+    """The answer for one C, as seen from a larger one."""
 
     C: float
     cost: float  # of its coefficients
-    solution: Solution
+    answer: Answer
 
-    def at(self, C: float, tol: float) -> Solution | None:
-        """Return the solution with its objective and a true bound for a larger C; None where its gap is too large."""
-        old = self.solution
+    def at(self, C: float, tol: float) -> Answer | None:
+        """Return the answer with its objective and a true bound for a larger C; None where its gap is too large."""
+        old = self.answer
         if not (self.C <= C < np.inf and old.status is Status.CONVERGED):
             return None
         slacks = max(0.0, old.objective - self.cost) / self.C
@@ -39,43 +42,72 @@ class Carried:
         return found if found.gap <= min(tol, TIGHT) else None
 
 
-class VectorPath:
-    """One coefficient per item, for one C after the other."""
+class MachinePath:
+    """The answers of a machine for one C after the other."""
 
-    def __init__(self, K: Array, levels: Levels, *, positive: bool) -> None:
-        self.vectors: Vectors = pose_vectors(K, levels, positive=positive)
+    def __init__(self, machine: Machine, *, is_path: bool = True) -> None:
+        self.machine = machine
+        self.is_path = is_path  # whether more than one C will be asked for
         self.last: Carried | None = None
         self.walk: VertexWalk | None = None
         self.is_lost = False
 
-    def solve(self, C: float, tol: float, max_iter: int) -> Solution:
-        """Return the solution for C; the first one is that of `ranking_vectors`."""
-        found = None
-        if self.last is not None:
-            found = self.last.at(C, tol) or self._walked(C, tol)
+    def solve(self, C: float, tol: float, max_iter: int) -> Answer:
+        """Return the answer for C; a lone one is that of the machine."""
+        found = None if self.last is None else self.last.at(C, tol)
+        if found is None and self.is_path:
+            found = self._walked(C, tol)
         if found is None:
-            found = self.vectors.solve(C, tol, max_iter)
-        self.last = Carried(C, float(np.abs(found.weights).sum()), found)
+            overlap = not self.machine.arcs.over_pairs and self._has_overlap()
+            found = self.machine.solve(C, tol, max_iter, overlap=overlap)
+        self.last = Carried(C, self.machine.arcs.settle(found.x)[0], found)
         return found
 
-    def _walked(self, C: float, tol: float) -> Solution | None:
+    def _has_overlap(self) -> bool:
+        """Return whether slacks are most of the last objective."""
+        return self.last is not None and 0.0 < 2.0 * self.last.cost < self.last.answer.objective
+
+    def _walked(self, C: float, tol: float) -> Answer | None:
         """Return the vertex for C, None where the walk is lost or its vertex not certified."""
-        machine = self.vectors.machine
+        machine = self.machine
         if self.is_lost or not (0.0 < machine.kappa * C < np.inf) or machine.graph.n_edges == 0:
             return None
-        problem = machine.problem(C)
-        bracket = Bracket(problem)
+        bracket = Bracket(machine.problem(C))
         try:
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-                if self.walk is None:
-                    self.walk = VertexWalk(problem)
-                self.walk.to(C * machine.kappa, limit=80 + machine.K.shape[1] // 20)
-                iterate = self.walk.iterate(problem)
-                bracket.offer_point(iterate.x)
-                bracket.offer_multipliers(iterate.pairs.y)
-                optimal_face.jump(bracket, iterate)
+                is_answer = self._walk_to(C * machine.kappa, bracket, tol)
         except (LostError, np.linalg.LinAlgError):
-            self.is_lost, self.walk = True, None
-        if not bracket.gap <= min(tol, TIGHT):
+            self.is_lost, is_answer = True, False
+        if self.is_lost:
+            self.walk = None
+        if not (is_answer and bracket.gap <= min(tol, TIGHT)):
             return None
-        return self.vectors.solution(machine.answer(bracket, 1, Status.CONVERGED))
+        return machine.answer(bracket, 1, Status.CONVERGED)
+
+    def _walk_to(self, C: float, bracket: Bracket, tol: float) -> bool:
+        """Walk to the vertex for C and offer it, say whether it may be the answer; the last time if it was too far."""
+        if self.walk is None:
+            self.walk = VertexWalk(bracket.problem)
+        before, limit = self.walk.n_pivots, FEW + int(PER_NODE * bracket.problem.graph.n_nodes)
+        over_pairs = self.machine.arcs.over_pairs
+        self.walk.to(C, limit * OVER_PAIRS if over_pairs else limit)
+        self.is_lost = self.walk.n_pivots - before > 0.8 * limit * (OVER_PAIRS if over_pairs else 1)
+        is_only = self.walk.offer(bracket)
+        if over_pairs:  # where there are other optima, the one of least norm is not looked for
+            self.is_lost |= not is_only
+            return is_only
+        if not (is_only and bracket.gap <= min(tol, EXACT)):
+            optimal_face.jump(bracket, self.walk.iterate(bracket))
+        return True
+
+
+class VectorPath:
+    """One coefficient per item, for one C after the other."""
+
+    def __init__(self, K: Array, levels: Levels, *, positive: bool, is_path: bool = True) -> None:
+        self.vectors = pose_vectors(K, levels, positive=positive)
+        self.answers = MachinePath(self.vectors.machine, is_path=is_path)
+
+    def solve(self, C: float, tol: float, max_iter: int) -> Solution:
+        """Return the solution for C; a lone one is that of `ranking_vectors`."""
+        return self.vectors.solution(self.answers.solve(C, tol, max_iter))

@@ -16,6 +16,7 @@ from typing import Protocol
 import numpy as np
 from scipy import sparse
 
+from ..comparisons import IntArray
 from ..solution import Array
 
 
@@ -75,6 +76,13 @@ class Routing(Protocol):
     def settle(self, x: Array) -> tuple[float, Array]:
         """Return the cost of a truly feasible flow near x, and the b that it delivers."""
 
+    @property
+    def over_pairs(self) -> bool:
+        """Return whether coefficients belong to pairs of items, not to items."""
+
+    def carry(self, first: IntArray, second: IntArray, amount: Array) -> Array:
+        """Return the arcs' flow for these coefficients: of items, or of pairs (better, worse)."""
+
     def steepest(self, g: Array) -> float:
         """Return the largest gain of g per unit of cost: a dual point is feasible where it is at most 1."""
 
@@ -121,6 +129,13 @@ class Direct:
     U: sparse.csc_array
     A: sparse.csc_array
     positive: bool
+    over_pairs: bool = False
+
+    def carry(self, first: IntArray, second: IntArray, amount: Array) -> Array:  # noqa: ARG002
+        """Return the arcs' flow for these coefficients of items."""
+        a = np.zeros(self.U.shape[0])
+        a[first] = amount
+        return np.maximum(a if self.positive else np.concatenate([a, -a]), 0.0)
 
     def deliver(self, x: Array) -> Array:
         """Return the coefficients."""

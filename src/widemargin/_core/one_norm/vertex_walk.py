@@ -6,219 +6,119 @@ their cost. Where one of them leaves its box, or another vector is worth more th
 along an edge; it is piecewise linear there, and the walk goes on past pairs that change sides and coefficients that
 change signs until it would rise: a pivot moves hundreds of pairs.
 
-A pivot costs two products with K and a pass over the pairs. Kernels of low rank need a few dozen from one C to the
-next, others far more than they are worth: the caller sets a limit. Margins are asked a little above 1, by another
-share for each pair, so that no two are met at once; the answer forgets it.
+A pivot (see `_walk`) costs a few passes over a tableau of k rows and as many columns as there are vectors. Kernels of
+low rank need a few dozen from one C to the next, others hundreds: the caller sets a limit. Margins are asked a little
+above 1, by another share for each pair, so that no two are met at once; the answer forgets it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from scipy import sparse
+from scipy.sparse import csgraph
 
-from .. import _pairs
-from ..comparisons import IntArray
+from .. import _walk
 from ..solution import Array
 from . import pair_barrier
 from .pair_graph import sums
-from .problem import Iterate, Problem
+from .problem import Bracket, Iterate, Problem
 
 SPREAD = 1e-6  # of the margins asked: above their rounding, below what changes an optimal basis
-SLACK = 1e-9  # by which a multiplier or a gain may leave its bounds
-REFRESH = 60  # pivots between two inversions
+SLACK = 1e-9  # by which the gain of a vector may miss its cost
+SURE = 1e-6  # a vertex whose other prices are that far from their bounds is the only optimum
+REFRESH = 150  # pivots between two inversions
 
 
 class LostError(Exception):
     """The walk has met its limit, or a vertex without digits."""
 
 
-@dataclass(frozen=True)
-class _Edge:
-    """A way down: held pair `row` is let go upwards or downwards, or vector `column` is taken with this sign."""
-
-    row: int
-    column: int
-    sign: float
-    slope: float
-
-
 class VertexWalk:
-    """A vertex of the points machine that moves; it starts at the zero model, optimal for small C."""
+    """A vertex that moves; it starts at the zero model, optimal for small C."""
 
     def __init__(self, problem: Problem) -> None:
-        graph, self.K = problem.graph, problem.K
-        self.graph, self.positive, self.weight = graph, problem.routing.positive, graph.weight
-        self.better = graph.better
+        graph = problem.graph
+        self.K, self.graph, self.positive = problem.K, graph, problem.routing.positive
+        self.over_pairs = problem.routing.over_pairs
+        self.better, self.worse = graph.better, graph.worse
         self.goal = 1.0 + SPREAD * np.random.default_rng(0).random(graph.n_edges)
-        self.side = np.ones(graph.n_edges, dtype=np.int8)
-        self.pull = graph.imbalance(graph.weight)  # B'c over the pairs below
-        self.columns: list[int] = []
-        self.signs: list[float] = []
-        self.rows: list[int] = []
-        self.inverse = np.zeros((0, 0))
-        self.a, self.s = np.zeros(0), np.zeros(graph.n_nodes)
+        blocks = np.append(0, graph.grounds + 1)
+        pairs = blocks, graph.head, graph.reach, self.better, self.worse, graph.weight, self.goal
+        self.at = _walk.Walk(self.K, *pairs, self.positive, problem.routing.over_pairs)
+        self.at.pull[:] = graph.imbalance(graph.weight)
+        self.at.gain_of_pull[:-1] = self.K.T @ self.at.pull
         self.C = 0.0
-        self.reach = 0.1  # how far the last step moved the margins
-        self.edge, self.at = np.empty(graph.n_edges, dtype=np.int64), np.empty(graph.n_edges)
+
+    @property
+    def n_pivots(self) -> int:
+        """Return how many pivots were taken so far."""
+        return self.at.n_pivots
 
     def to(self, C: float, limit: int) -> None:
         """Walk to the optimal vertex for C in at most `limit` pivots; raise `LostError` else."""
         self.C = C
-        for done in range(limit + 1):
-            edge = self._way_down(C)
-            if edge is None:
+        end = self.at.n_pivots + limit
+        while True:
+            before = self.at.n_pivots
+            arrived = self.at.walk(C, min(REFRESH, end - before))
+            if arrived is None or (not arrived and self.at.n_pivots >= end):
+                raise LostError
+            if self.at.n_pivots == before:  # still so with all digits
                 return
-            if done % REFRESH == REFRESH - 1:
-                self._invert()
-            self._pivot(edge, C)
-        raise LostError
+            self.refresh()
 
-    def iterate(self, problem: Problem) -> Iterate:
-        """Return the vertex for the last C as an interior point shows it, with every vector that is worth its cost."""
-        cap = problem.cap
-        assert cap is not None
-        y, gain = self._prices(self.C)
-        tied, violated = self.side == 0, self.side == 1
-        multipliers = np.where(violated, cap, 0.0)
-        multipliers[self.rows] = np.clip(y, 0.0, cap[self.rows])
-        x = self._arcs()
-        worth = problem.routing.charge(gain) > 1.0 - SLACK
-        pairs = pair_barrier.soft(self.graph, cap, multipliers, 0.0)
-        pairs.t[:] = np.where(tied | violated, 0.0, 1.0)
-        pairs.xi[:] = violated
-        return Iterate(x, np.where(worth | (x > 0.0), -1.0, 1.0), np.zeros(0), pairs)
-
-    def _arcs(self) -> Array:
-        """Return the flow on the arcs that gives the vertex its coefficients, for margins of exactly 1."""
-        a = np.zeros(self.K.shape[1])
-        a[self.columns] = self.inverse @ np.ones(len(self.rows))
-        return np.maximum(a if self.positive else np.concatenate([a, -a]), 0.0)
-
-    def _prices(self, C: float) -> tuple[Array, Array]:
-        """Return the multipliers of the held pairs, and the gain K'B'y of every vector."""
-        y = (np.array(self.signs) - C * (self.K[:, self.columns].T @ self.pull)) @ self.inverse
-        return y, self.K.T @ (C * self.pull + self._imbalance(self.rows, y))
-
-    def _imbalance(self, edges: list[int] | IntArray, y: Array) -> Array:
-        n = self.graph.n_nodes
-        return sums(self.better[edges], y, n) - sums(self.graph.worse[edges], y, n)
-
-    def _way_down(self, C: float) -> _Edge | None:
-        """Return the steepest edge, a held pair counted per length of its direction; None at an optimal vertex."""
-        y, gain = self._prices(C)
-        size = gain.copy() if self.positive else np.abs(gain)
-        size[self.columns] = 0.0
-        j = int(size.argmax())
-        best = _Edge(-1, j, 1.0 if self.positive or gain[j] > 0.0 else -1.0, float(size[j] - 1.0))
-        steepest = best.slope if best.slope > SLACK else 0.0
-        if y.size:
-            cap = C * self.weight[self.rows]
-            outside = np.maximum(-y, y - cap)
-            rate = np.where(outside > SLACK * cap, outside, 0.0) / np.sqrt((self.inverse**2).sum(axis=0))
-            i = int(rate.argmax())
-            if rate[i] > steepest:
-                steepest = float(rate[i])
-                best = _Edge(i, -1, 1.0 if y[i] < 0.0 else -1.0, float(outside[i]))
-        return best if steepest > 0.0 else None
-
-    def _pivot(self, edge: _Edge, C: float) -> None:
-        """Go down an edge to its lowest point and exchange there."""
-        if edge.row >= 0:
-            d = edge.sign * self.inverse[:, edge.row]
-            ds = self.K[:, self.columns] @ d
-        else:
-            d = -edge.sign * (self.inverse @ self._difference(self.rows, edge.column))
-            ds = self.K[:, self.columns] @ d + edge.sign * self.K[:, edge.column]
-        passed, last = self._lowest(edge, d, ds, C)
-        pairs = passed[passed >= 0]
-        self.pull -= self._imbalance(pairs, self.side[pairs] * self.weight[pairs])
-        self.side[pairs] *= -1
-        for i in (-1 - passed[passed < 0]).tolist():
-            self.signs[i] = -self.signs[i]
-        if edge.row >= 0:  # let go upwards: nothing to pay; downwards: at its cap
-            self._set_side(self.rows[edge.row], -1 if edge.sign > 0.0 else 1)
-        if last >= 0:
-            self._set_side(last, 0)
-        self._exchange(edge, last)
-        self.a = self.inverse @ self.goal[self.rows]
-        self.s = self.K[:, self.columns] @ self.a
-        if not np.isfinite(self.a).all():
+    def refresh(self) -> None:
+        """Compute again, from the vertex's sets, what the pivots have updated."""
+        at, k = self.at, self.at.k
+        violated = np.where(at.side == 1, self.graph.weight, 0.0)
+        at.pull[:] = self.graph.imbalance(violated)
+        at.gain_of_pull[:-1] = self.K.T @ at.pull
+        rows, columns, minus = at.rows[:k], at.columns[:k], at.minus[:k]
+        held = np.zeros((k, self.K.shape[1] + 1))  # with the column of zeros
+        held[:, :-1] = self.K[self.better[rows]] - self.K[self.worse[rows]]
+        at.inverse[:k, :k] = np.linalg.inv(held[:, columns] - held[:, minus])
+        at.tableau[:k] = at.inverse[:k, :k] @ held
+        at.coefficients[:k] = at.inverse[:k, :k] @ self.goal[rows]
+        b = sums(columns, at.coefficients[:k], held.shape[1]) - sums(minus, at.coefficients[:k], held.shape[1])
+        at.s[:] = self.K @ b[:-1]
+        if not np.isfinite(at.s).all():
             raise LostError
 
-    def _lowest(self, edge: _Edge, d: Array, ds: Array, C: float) -> tuple[IntArray, int]:
-        """Return what changes sides on the way down, coefficients as -1 - i, and what is met at the lowest point."""
-        unit = float(np.abs(ds).max())
-        falling = np.flatnonzero(np.array(self.signs) * d < -1e-12 * max(1.0, float(np.abs(d).max(initial=0.0))))
-        zero = np.abs(self.a[falling] / d[falling])
-        price = np.full(falling.size, np.inf) if self.positive else 2.0 * np.abs(d[falling])
-        limit = 2.0 * self.reach
-        weight = C * self.weight
-        while True:
-            shape = self.graph.head, self.graph.reach, self.s, ds / unit
-            n, rise = _pairs.kinks(*shape, self.goal, weight, self.side, limit, self.edge, self.at)
-            if rise * unit + price[zero * unit < limit].sum() >= edge.slope:
-                break
-            if limit > 1e12:
-                raise LostError  # the objective cannot fall for ever: these are no digits
-            limit *= 8.0
-        near = zero * unit < limit
-        at = np.concatenate([self.at[:n], zero[near] * unit])
-        what = np.concatenate([self.edge[:n], -1 - falling[near]])
-        order = np.argsort(at, kind="stable")
-        edges = self.edge[:n]
-        rate = np.abs(ds[self.better[edges]] - ds[self.graph.worse[edges]])
-        rises = np.cumsum(np.concatenate([weight[edges] * rate, price[near]])[order])
-        stop = min(int(np.searchsorted(rises, edge.slope)), order.size - 1)
-        self.reach = max(float(at[order[stop]]), 1e-9)
-        return what[order[:stop]], int(what[order[stop]])
+    def offer(self, bracket: Bracket) -> bool:
+        """Offer the bracket the vertex for the last C and its multipliers; say whether it is the only optimum."""
+        at, cap, k = self.at, bracket.problem.cap, self.at.k
+        assert cap is not None
+        y, gain = at.prices(self.C)
+        rows = at.rows[:k]
+        multipliers = np.where(at.side == 1, cap, 0.0)
+        multipliers[rows] = np.clip(y, 0.0, cap[rows])
+        bracket.offer_multipliers(multipliers)
+        a = at.inverse[:k, :k].sum(axis=1)  # for margins of exactly 1
+        bracket.offer_point(bracket.problem.routing.carry(at.columns[:k], at.minus[:k], a))
+        share = y / cap[rows]
+        return bool(np.all((share > SURE) & (share < 1.0 - SURE))) and self._has_all(gain)
 
-    def _set_side(self, edge: int, side: int) -> None:
-        change = float((side == 1) - int(self.side[edge] == 1)) * self.weight[edge]
-        self.pull[self.better[edge]] += change
-        self.pull[self.graph.worse[edge]] -= change
-        self.side[edge] = side
+    def _has_all(self, gain: Array) -> bool:
+        """Return whether nothing that is worth its cost would add to what the columns in use can reach."""
+        columns, minus, n = self.at.columns[: self.at.k], self.at.minus[: self.at.k], gain.size
+        size = self.graph.difference(gain) if self.over_pairs else gain
+        worth = (size if self.positive else np.abs(size)) > 1.0 - SURE
+        if not self.over_pairs:
+            worth[columns] = False
+            return not worth.any()
+        # a pair is an edge between its items, and adds nothing within a component of the pairs in use
+        edges = sparse.csr_array((np.ones(columns.size), (columns, minus)), shape=(n, n))
+        _, label = csgraph.connected_components(edges, directed=False)
+        return bool(np.all(label[self.better[worth]] == label[self.worse[worth]]))
 
-    def _difference(self, rows: list[int] | IntArray | int, columns: list[int] | IntArray | int) -> Array:
-        """Return entries of B K."""
-        return self.K[self.better[rows], columns] - self.K[self.graph.worse[rows], columns]
-
-    def _exchange(self, edge: _Edge, last: int) -> None:
-        """Swap a row or a column of B_T K_S, add one of each, or take one of each away; update the inverse."""
-        inverse = self.inverse
-        if edge.row >= 0 and last >= 0:
-            self.rows[edge.row] = last
-            y = self._difference(last, self.columns) @ inverse
-            scaled = inverse[:, edge.row] / y[edge.row]
-            y[edge.row] -= 1.0
-            inverse -= np.outer(scaled, y)
-        elif edge.row >= 0:
-            i = -1 - last
-            inverse = inverse - np.outer(inverse[:, edge.row], inverse[i]) / inverse[i, edge.row]
-            self.inverse = np.delete(np.delete(inverse, i, axis=0), edge.row, axis=1)
-            del self.rows[edge.row], self.columns[i], self.signs[i]
-        elif last >= 0:
-            x = inverse @ self._difference(self.rows, edge.column)
-            y = self._difference(last, self.columns) @ inverse
-            pivot = self._difference(last, edge.column) - self._difference(last, self.columns) @ x
-            top = np.hstack([inverse + np.outer(x, y) / pivot, -x[:, None] / pivot])
-            self.inverse = np.vstack([top, np.append(-y, 1.0) / pivot])
-            self.rows, self.columns, self.signs = (
-                [*self.rows, last],
-                [*self.columns, edge.column],
-                [*self.signs, edge.sign],
-            )
-        else:
-            i = -1 - last
-            self.columns[i], self.signs[i] = edge.column, edge.sign
-            x = inverse @ self._difference(self.rows, edge.column)
-            scaled = inverse[i] / x[i]
-            x[i] -= 1.0
-            inverse -= np.outer(x, scaled)
-
-    def _invert(self) -> None:
-        if self.rows:
-            held: Array = self._difference(np.array(self.rows)[:, None], np.array(self.columns)[None, :])
-            self.inverse = np.asarray(np.linalg.inv(held), dtype=float)
-            self.a = self.inverse @ self.goal[self.rows]
-            self.s = self.K[:, self.columns] @ self.a
+    def iterate(self, bracket: Bracket) -> Iterate:
+        """Return the bracket's vertex as an interior point shows it, with every vector that is worth its cost."""
+        cap, violated = bracket.problem.cap, self.at.side == 1
+        assert cap is not None
+        _, gain = self.at.prices(self.C)
+        worth = bracket.problem.routing.charge(gain) > 1.0 - SLACK
+        pairs = pair_barrier.soft(self.graph, cap, bracket.y, 0.0)
+        pairs.t[:] = np.where((self.at.side == 0) | violated, 0.0, 1.0)
+        pairs.xi[:] = violated
+        x = bracket.x
+        return Iterate(x, np.where(worth | (x > 0.0), -1.0, 1.0), np.zeros(0), pairs)

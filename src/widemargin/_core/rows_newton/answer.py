@@ -9,21 +9,27 @@ import numpy as np
 from .. import rules
 from ..row_risk import RowsRisk
 from ..solution import Array, relative_gap
-from .bounds import Best, dual_value, feasible, pulled
+from .bounds import dual_value, feasible
+from .iterations import Run
+from .near import Near
 from .problem import Problem
+from .spaces import Vector
 
 COLLAPSED = 1e-9  # the model zero must be proved to this
+WIDTH = 2.0  # times the smoothing: the exact level is that near the smooth one, most likely
 
 
 class Verdict(NamedTuple):
     """A model and its bounds; `slopes` are the multipliers of the rows."""
 
-    w: Array
+    f: Vector
     levels: Array
+    short: Array  # of each row
     primal: float
     dual: float
     slopes: Array
-    norm: float  # of w, squared
+    norm: float  # of f, squared
+    dual_norm: float  # of the function of the multipliers, squared
     zero: float  # the objective of the model that is zero, and its levels
     flat: Array
 
@@ -51,22 +57,25 @@ class Nothing(NamedTuple):
         rows = risk.rows
         levels = rules.best_levels(rows, np.zeros(rows.margin.size), 1.0, risk.loss)
         short = rows.margin - rows.E @ levels
-        return cls(levels, risk.look(short).loss + rows.constant, bool(np.all(short <= 0.0)))
+        return cls(levels, risk.exact_loss(short) + rows.constant, bool(np.all(short <= 0.0)))
 
 
-def verdict(problem: Problem, best: Best, nothing: Nothing) -> Verdict:
-    """Recompute both bounds from the data."""
+def verdict(problem: Problem, found: Run, nothing: Nothing, part: Near | None = None) -> Verdict:
+    """Recompute both bounds from the data; the run may be one of near rows."""
     rows, C, loss = problem.rows, problem.C, problem.risk.loss
-    slope = feasible(problem.risk, best.slope)
-    f, image = problem.space.exact(best.point.f.w, pulled(problem, slope))
+    small = problem if part is None else part.problem
+    slope = feasible(small.risk, found.best.slope)
+    point, g = found.best.point, small.pulled(slope)
+    w = point.f.w
+    f, image = problem.space.exact(w, g) if part is None else problem.space.exact(part.weights(w), part.weights(g))
     z = problem.reach(f)
-    levels = rules.best_levels(rows, z, C, loss)
+    around = (float(point.b[0]) - WIDTH * found.h, float(point.b[0]) + WIDTH * found.h) if point.b.size else None
+    levels = rules.best_levels(small.rows, z if part is None else part.seen(z), C, loss, around)
+    short = rows.margin - z
+    short -= rows.shift(levels)
     norm = max(0.0, problem.space.inner(f, f))
-    primal = 0.5 * norm + C * _loss(problem, z, levels)
-    slope, dual = dual_value(problem, slope, problem.space.inner(image, image))
-    return Verdict(f.w, levels, primal, dual, C * slope, norm, C * nothing.loss, nothing.levels)
-
-
-def _loss(problem: Problem, z: Array, levels: Array) -> float:
-    rows = problem.rows
-    return problem.risk.look(rows.margin - z - rows.E @ levels).loss + rows.constant
+    primal = 0.5 * norm + C * (problem.risk.exact_loss(short) + rows.constant)
+    v2 = max(0.0, problem.space.inner(image, image))
+    t, dual = dual_value(small, slope, v2)
+    slope = C * t * (slope if part is None else part.slopes(slope))
+    return Verdict(f, levels, short, primal, dual, slope, norm, t * t * v2, C * nothing.loss, nothing.levels)

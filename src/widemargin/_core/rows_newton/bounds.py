@@ -28,36 +28,33 @@ class Best(NamedTuple):
 
     def with_primal(self, point: Point, primal: float) -> Best:
         """Return the better of this and another primal point."""
-        return self._replace(point=point, primal=primal) if primal < self.primal else self
+        return Best(point, primal, self.slope, self.dual) if primal < self.primal else self
 
     def with_dual(self, slope: Array, dual: float) -> Best:
         """Return the better of this and another dual point."""
-        return self._replace(slope=slope, dual=dual) if dual > self.dual else self
+        return Best(self.point, self.primal, slope, dual) if dual > self.dual else self
 
 
 def lower_bound(problem: Problem, slope: Array) -> tuple[Array, float]:
     """Return feasible slopes at their best multiple, and the dual value: one product with the data."""
     slope = feasible(problem.risk, slope)
-    image = problem.space.gradient(pulled(problem, slope))
-    return dual_value(problem, slope, problem.space.inner(image, image))
+    image = problem.space.gradient(problem.pulled(slope))
+    t, dual = dual_value(problem, slope, problem.space.inner(image, image))
+    return t * slope, dual
 
 
-def pulled(problem: Problem, slope: Array) -> Array:
-    """Return the coordinates of the function that slopes make."""
-    return problem.space.pulled(problem.rows.adjoint @ (problem.C * slope))
-
-
-def dual_value(problem: Problem, slope: Array, norm: float) -> tuple[Array, float]:
-    """Return the best multiple of feasible slopes whose function has this squared norm, and its dual value."""
+def dual_value(problem: Problem, slope: Array, norm: float) -> tuple[float, float]:
+    """Return the best factor of feasible slopes whose function has this squared norm, and their dual value."""
     rows, risk, C = problem.rows, problem.risk, problem.C
     gain, curve, most = C * float(slope @ rows.margin), norm, np.inf
     if risk.loss.squared:
         curve += 2.0 * C * risk.slope_cost(slope)
     else:
         total = risk.totals(slope)
-        most = float(np.min(rows.weight[total > 0.0] / total[total > 0.0], initial=np.inf))
+        used = np.max(np.divide(total, rows.weight, out=np.zeros_like(total), where=rows.weight > 0.0), initial=0.0)
+        most = 1.0 / float(used) if used > 0.0 else np.inf
     t = min(max(0.0, gain / curve), most) if curve > 0.0 else min(1.0, most)
-    return t * slope, t * gain - 0.5 * t * t * curve + C * rows.constant
+    return t, t * gain - 0.5 * t * t * curve + C * rows.constant
 
 
 def feasible(risk: RowsRisk, slope: Array) -> Array:
@@ -79,7 +76,8 @@ def feasible(risk: RowsRisk, slope: Array) -> Array:
         curve = float(room @ e**2)
         if curve > 0.0:
             slope = np.clip(slope - room * e * (float(e @ slope) / curve), 0.0, most)
-    up, down = float(e[e > 0] @ slope[e > 0]), -float(e[e < 0] @ slope[e < 0])
+    up, down = float(np.maximum(e, 0.0) @ slope), -float(np.minimum(e, 0.0) @ slope)
     if min(up, down) <= 0.0:
         return np.zeros_like(slope)
-    return np.where(e > 0, slope * min(1.0, down / up), slope * min(1.0, up / down))
+    slope *= np.where(e > 0, min(1.0, down / up), min(1.0, up / down))
+    return slope

@@ -5,7 +5,7 @@ A tie is two rows of one difference, and so is a target; a comparison made often
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 
@@ -15,10 +15,11 @@ from scipy import sparse
 
 from ..comparisons import IntArray, Rows
 from ..solution import Array
-from .spaces import BLOCK, Gram
+from .spaces import BLOCK, Gram, Paired
 
 # (right items, precision) -> left items -> kernel values, in an array of their own
 Against: TypeAlias = Callable[[IntArray, np.dtype], Callable[[IntArray], NDArray]]
+Tile: TypeAlias = tuple[int, int, NDArray]  # row, column, values
 TILE = 2 * BLOCK
 KEPT = 4000  # differences up to which float64 values asked for twice are kept: 64 MB
 
@@ -35,13 +36,34 @@ class Differences(NamedTuple):
         """Return how many there are."""
         return len(self.ends)
 
-    def gram(self, against: Against, dtype: DTypeLike) -> Gram:
-        """Return the Gram matrix of the differences; its exact products are computed anew where it is rounded."""
+    def gram(self, against: Against, dtype: DTypeLike, *, is_shared: bool = False, known: Sequence[Tile] = ()) -> Gram:
+        """Return the Gram matrix of the differences; its exact products are computed anew where it is rounded.
+
+        Several solves share the exact values, if they are few: then those are rounded, and `known` to the next.
+        """
+        is_rounded = dtype != np.float64
+        if is_rounded and is_shared and not known and self.size <= KEPT:
+            known = list(self.tiles(against, np.dtype(np.float64)))
         blocks = [np.empty((b - a, b), dtype) for a, b in self._strips()]
-        for a, c, tile in self.tiles(against, np.dtype(dtype)):
+        for a, c, tile in known or self.tiles(against, np.dtype(dtype)):
             block = blocks[a // BLOCK]
             block[:, c : c + TILE] = tile[:, : block.shape[1] - c]
-        return Gram(blocks, None if dtype == np.float64 else _Products(self, against))
+        return Gram(blocks, _Products(self, against, list(known)), known) if is_rounded else Gram(blocks)
+
+    def paired(self, against: Against, dtype: DTypeLike, *, is_shared: bool = False) -> Paired:
+        """Return the same matrix by way of the items', where those are fewer."""
+        items = Differences(np.arange(self.n_items)[:, None], self.rows, self.n_items)
+        gram = items.gram(against, dtype, is_shared=is_shared)
+        K = gram.square(np.arange(self.n_items))
+        if gram.products is None:
+            return Paired(K, self.ends)
+        exact, (first, second) = gram.products, self.ends.T
+
+        def products(V: Array) -> Array:
+            U = exact(np.column_stack([self.on_items(v) for v in V.T]))
+            return U[first] - U[second]
+
+        return Paired(K, self.ends, products)
 
     def products(self, tiles: Iterable[tuple[int, int, NDArray]], V: Array) -> Array:
         """Return K V for the Gram matrix K by its tiles."""

@@ -39,9 +39,9 @@ def direction(problem: Problem, view: View) -> tuple[Vector, Array]:
                 return step, db
         return _by_columns(problem, view)
     if space.is_gram and view.look.tie is None and problem.rows.D.nnz == problem.rows.D.shape[0]:
-        curved = np.unique(problem.rows.D.indices[view.look.curvature > 0.0])
-        if curved.size <= MANY_CURVED:
-            return _by_curved_items(problem, view, curved.astype(np.int64))
+        curvature = _curvature_of_items(problem, view.look)
+        if np.count_nonzero(curvature) <= MANY_CURVED:
+            return _by_curved_items(problem, view, curvature)
     return _by_conjugate_gradients(problem, view)[:2]
 
 
@@ -52,9 +52,11 @@ def _level_gradient(problem: Problem, view: View) -> Array:
 def _level_curvature(problem: Problem, view: View) -> Array:
     """Return E'HE with the floor that keeps a level from leaping where few rows are curved."""
     rows, C = problem.rows, problem.C
+    if rows.E.shape[1] == 0:
+        return np.zeros((0, 0))
     width = 1.0 if problem.risk.loss.squared else 2.0 * problem.risk.h
     least = FLOOR * C * float(np.mean(rows.weight)) * rows.margin.size / width
-    return C * (rows.E.T @ (view.look.curvature[:, None] * rows.E)) + least * np.eye(rows.E.shape[1])
+    return np.array([[C * float(view.look.curvature @ rows.E[:, 0] ** 2) + least]])
 
 
 # --- columns ----------------------------------------------------------------------------------------------------------
@@ -64,7 +66,7 @@ def _by_columns(problem: Problem, view: View) -> tuple[Vector, Array]:
     space: Columns = problem.space  # type: ignore[assignment]
     p = space.n_coordinates
     H = problem.C * _hessian(problem, view.look)
-    H[np.arange(p), np.arange(p)] += 1.0
+    np.einsum("ii->i", H)[:p] += 1.0
     H[p:, p:] = _level_curvature(problem, view)
     step = -_solved(H, np.concatenate([view.residual.w, _level_gradient(problem, view)]))
     return space.vector(step[:p]), step[p:]
@@ -76,7 +78,8 @@ def _solved(H: Array, g: Array) -> Array:
     jitter = 1e-14
     unit = H * scale[:, None] * scale
     while jitter < 1e-2:
-        factor, failed = linalg.lapack.dpotrf(unit + jitter * np.eye(g.size), lower=1)
+        np.fill_diagonal(unit, 1.0 + jitter)
+        factor, failed = linalg.lapack.dpotrf(unit, lower=1)
         if not failed:
             return scale * linalg.lapack.dpotrs(factor, scale * g, lower=1)[0]
         jitter *= 100.0
@@ -154,7 +157,12 @@ def _over_items(rows: Rows, X: Any, curvature: Array) -> Array:
 # --- Gram matrices ----------------------------------------------------------------------------------------------------
 
 
-def _by_curved_items(problem: Problem, view: View, curved: IntArray) -> tuple[Vector, Array]:
+def _curvature_of_items(problem: Problem, look: RowLook) -> Array:
+    D = problem.rows.D
+    return problem.C * np.bincount(D.indices, look.curvature * D.data**2, minlength=D.shape[1]).astype(float)
+
+
+def _by_curved_items(problem: Problem, view: View, curvature: Array) -> tuple[Vector, Array]:
     """Solve on the curved items: the step is y - residual with y zero elsewhere.
 
     With K the Gram matrix, W and v the items' curvature and its coupling to the level, r the residual:
@@ -162,29 +170,32 @@ def _by_curved_items(problem: Problem, view: View, curved: IntArray) -> tuple[Ve
     (E'HE - v'W^-1 v) db - v'W^-1 y = -g_b.
     """
     rows, look, space = problem.rows, view.look, problem.space
-    n, item, sign = space.n_items, rows.D.indices, rows.D.data
-    W = problem.C * np.bincount(item, look.curvature * sign**2, minlength=n)[curved]
-    coupling = [np.bincount(item, look.curvature * sign * e, minlength=n)[curved] for e in rows.E.T]
-    c = problem.C * np.reshape(coupling, (rows.E.shape[1], curved.size)).T / W[:, None]
-    right = np.column_stack([view.residual.u[curved], c])
+    curved = np.flatnonzero(curvature)
+    n, item, W = space.n_items, rows.D.indices, curvature[curved]
+    coupling = [np.bincount(item, look.curvature * rows.D.data * e, minlength=n)[curved] for e in rows.E.T]
+    c = [problem.C * v / W for v in coupling]
+    right = np.column_stack([view.residual.u[curved], *c])
     solved = _solved_many(lambda: space.corner(curved), 1.0 / W, right, space.rounding)  # type: ignore[union-attr]
-    schur = _level_curvature(problem, view) - c.T @ (W[:, None] * c) + c.T @ solved[:, 1:]
-    db = np.linalg.solve(schur, c.T @ solved[:, 0] - _level_gradient(problem, view))
-    y = np.zeros(n)
+    y, db = np.zeros(n), np.zeros(len(c))
+    if c:
+        schur = float(_level_curvature(problem, view)[0, 0] - c[0] @ (W * c[0]) + c[0] @ solved[:, 1])
+        db[0] = (c[0] @ solved[:, 0] - _level_gradient(problem, view)[0]) / schur
     y[curved] = solved[:, 0] - solved[:, 1:] @ db
     return space.vector(y).moved(-1.0, view.residual), db
 
 
 def _solved_many(corner: Callable[[], Array], ridge: NDArray, right: Array, rounding: float) -> Array:
     """Solve (K + ridge) y = right, K made anew for each try: where the ridge is small, rounding may spoil its sign."""
+    if ridge.size == 0:
+        return right
     more = 0.0
     for _ in range(MOST_RIDGES):
         M = corner()
         largest = float(np.max(np.diag(M), initial=0.0))
-        M[np.diag_indices_from(M)] += ridge + more * largest
+        np.einsum("ii->i", M)[:] += ridge + more * largest
         factor, failed = linalg.lapack.dpotrf(M.T, lower=0, overwrite_a=1)
         if not failed:
-            return linalg.cho_solve((factor, False), right, check_finite=False)
+            return linalg.lapack.dpotrs(factor, right, lower=0)[0]
         more = max(10.0 * more, rounding)
     raise FloatingPointError("the Gram matrix of the curved rows is not finite")
 
@@ -200,7 +211,7 @@ def _by_conjugate_gradients(problem: Problem, view: View) -> tuple[Vector, Array
     scaled = _scaling(problem, view.look)
 
     def applied(f: Vector, b: Array) -> tuple[Vector, Array]:
-        z = C * curve(problem.reach(f) + rows.E @ (unit * b))
+        z = C * curve(problem.reach(f) + rows.shift(unit * b))
         return space.gradient(f.w + space.pulled(rows.adjoint @ z)), unit * (rows.E.T @ z) + FLOOR * b
 
     w, b = np.zeros(space.n_coordinates), np.zeros(rows.E.shape[1])

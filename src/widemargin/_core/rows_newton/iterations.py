@@ -8,7 +8,7 @@ the first part is Newton's to remove, the second the smoothing's.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from .spaces import Vector
 
 ROUGH = 2e-2  # the gap to which a sample is solved
 SAMPLE_STEPS = 40
+FITTING = 0.6  # of the gap that smoothing may make where a solve begins near its end
 WIDER = 2.0  # a sample's last smoothing times this begins the whole: its active rows are not yet known
 NEAR = 2.0  # the likely gap, in units of the goal, from which Newton's own prediction is tried as a dual point
 LINE_STEPS, LINE_GOAL = 20, 0.02  # evaluations of a line search, and the share of the slope that may remain
@@ -32,9 +33,24 @@ class Run:
     """How a run ended."""
 
     best: Best
-    h: float
     n_iter: int
     is_done: bool
+    problem: Problem  # with its last smoothing
+    view: View  # of the last point
+    fitting: float  # the smoothing that would have been enough
+
+    @property
+    def h(self) -> float:
+        """Return the last smoothing."""
+        return self.problem.risk.h
+
+    def tangent(self) -> tuple[Vector, Array]:
+        """Return the derivatives of the function and of the levels in log C, under the last smoothing.
+
+        Where f = C * (function of the slopes): (I + C B'HB) (df, db) = (f, 0).
+        """
+        f = self.best.point.f
+        return direction(self.problem, replace(self.view, residual=f.moved(-2.0, f)))
 
 
 def run(
@@ -45,7 +61,7 @@ def run(
     start: tuple[Vector, Array, float | None] | None = None,
 ) -> Run:
     """Minimise to a relative gap from a function, levels and smoothing, or from a sample where there is no start."""
-    f, b, h = start if start is not None else _from_sample(problem, tol, max_iter)
+    f, b, h = start if start is not None else from_sample(problem, tol, max_iter)
     point = problem.point(f, b)
     problem = problem.smoothed(h or _first_smoothing(problem, point))
     point = best_level(problem, point)
@@ -56,7 +72,7 @@ def run(
         if report is not None:
             report(k, best.gap / best.primal if best.primal > 0.0 else 0.0)
         if not np.isfinite(view.gap) or best.gap <= tol * best.primal:
-            return Run(best, problem.risk.h, k, is_done=bool(best.gap <= tol * best.primal))
+            break
         room = tol * view.primal
         if view.excess > 0.7 * room and left <= view.excess:
             problem = problem.smoothed(problem.risk.h * _shrink(room / view.excess))
@@ -64,13 +80,19 @@ def run(
             view = problem.view(point)
         step, db = direction(problem, view)
         left = -0.5 * _slope(problem, view, step, db)
-        dz = problem.reach(step) + problem.rows.E @ db
+        dz = problem.reach(step) + problem.rows.shift(db)
         if left + view.excess <= NEAR * room:
             best = best.with_dual(*_predicted(problem, view, dz))
         point = _moved(problem, view, point, (step, db, dz))
         view = problem.view(point)
         best = best.with_primal(point, view.primal).with_dual(view.look.slope, view.primal - view.gap)
-    return Run(best, problem.risk.h, max_iter, is_done=bool(best.gap <= tol * best.primal))
+    fitting = problem.risk.h * _widen(tol * view.primal, view.excess)
+    return Run(best, k, bool(best.gap <= tol * best.primal), problem, view, fitting)
+
+
+def _widen(room: float, excess: float) -> float:
+    """Return the factor for h that would leave smoothing a good part of the gap."""
+    return float(np.clip(np.sqrt(FITTING * room / excess), 1.0, 4.0)) if excess > 0.0 else 4.0
 
 
 def _shrink(room: float) -> float:
@@ -86,7 +108,7 @@ def _predicted(problem: Problem, view: View, dz: Array) -> tuple[Array, float]:
     return lower_bound(problem, view.look.slope - problem.risk.hessian_in_rows(view.look)(dz))
 
 
-def _from_sample(problem: Problem, tol: float, max_iter: int) -> tuple[Vector, Array, float | None]:
+def from_sample(problem: Problem, tol: float, max_iter: int) -> tuple[Vector, Array, float | None]:
     """Return a start: the answer of a sample, or zero."""
     sample = problem.sample()
     if sample is None:
@@ -116,17 +138,23 @@ def best_level(problem: Problem, point: Point) -> Point:
         return point
     e = np.ascontiguousarray(problem.rows.E[:, 0])
     size = float(problem.rows.weight @ np.abs(e))
-    target, h = point.short / e, problem.risk.h
-    low, high = float(target.min()) - 2.0 * h, float(target.max()) + 2.0 * h
-    step = 0.0
+    low, high, step = -np.inf, np.inf, 0.0
     for _ in range(LEVEL_STEPS):
         first, second = problem.risk.along(point.short, e, step)
         if abs(first) <= LEVEL_GOAL * size:
             break
         low, high = (low, step) if first > 0.0 else (step, high)
         tried = step - first / second if second > 0.0 else np.inf
-        step = tried if low < tried < high else 0.5 * (low + high)
+        if not low < tried < high:
+            low, high = _bracket(point.short / e, 2.0 * problem.risk.h, low, high)
+            tried = 0.5 * (low + high)
+        step = tried
     return Point(point.f, point.b + step, point.short - step * e)
+
+
+def _bracket(target: Array, h: float, low: float, high: float) -> tuple[float, float]:
+    """Return finite bounds of the best level."""
+    return max(low, float(target.min()) - h), min(high, float(target.max()) + h)
 
 
 def _slope(problem: Problem, view: View, step: Vector, db: Array) -> float:

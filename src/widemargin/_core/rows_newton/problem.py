@@ -61,17 +61,21 @@ class Problem:
 
     def reach(self, f: Vector) -> Array:
         """Return each row's difference of utilities."""
-        return self.rows.D @ f.u
+        return f.u if self.rows.is_plain else self.rows.D @ f.u
+
+    def pulled(self, slope: Array) -> Array:
+        """Return the coordinates of the function that slopes make."""
+        g = self.C * slope
+        return self.space.pulled(g if self.rows.is_plain else self.rows.adjoint @ g)
 
     def point(self, f: Vector, b: Array) -> Point:
         """Return the point (f, b)."""
-        return Point(f, b, self.rows.margin - self.reach(f) - self.rows.E @ b)
+        return Point(f, b, self.rows.margin - self.reach(f) - self.rows.shift(b))
 
     def view(self, point: Point) -> View:
         """Look at a point: one product with the data."""
         look = self.risk.look(point.short)
-        w = point.f.w - self.C * self.space.pulled(self.rows.adjoint @ look.slope)
-        residual = self.space.gradient(w)
+        residual = self.space.gradient(point.f.w - self.pulled(look.slope))
         norm = self.space.inner(point.f, point.f)
         primal = 0.5 * norm + self.C * (look.loss + self.rows.constant)
         error = 0.5 * max(0.0, self.space.inner(residual, residual))

@@ -5,7 +5,7 @@ A vector of the space is a function: its coordinates `w` and its utilities `u` a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
@@ -18,6 +18,7 @@ from ..solution import Array
 
 BLOCK = 256  # rows of a Gram matrix: an array per block, since one large fresh array costs page faults
 CONVERTED = 4096  # rows of X converted to float64 at a time
+TILE = 64  # differences written out at a time
 
 
 class Vector(NamedTuple):
@@ -55,9 +56,9 @@ class Columns:
         starts = range(0, self.n_items, CONVERTED)
         return Vector(w, np.concatenate([self.X[i : i + CONVERTED].astype(float) @ w for i in starts]))
 
-    def exact(self, *ws: Array) -> list[Vector]:
-        """Return functions by their coordinates."""
-        return [self.vector(w) for w in ws]
+    def exact(self, w: Array, g: Array) -> tuple[Vector, Vector]:
+        """Return a function and a gradient by their coordinates."""
+        return self.vector(w), self.gradient(g)
 
     def gradient(self, w: Array) -> Vector:
         """Return the gradient with coordinates w, without utilities."""
@@ -74,6 +75,14 @@ class Columns:
         """Return the inner product of the weights."""
         return float(a.w @ b.w)
 
+    def slope(self, f: Vector, before: Vector, distance: float) -> Vector:
+        """Return (f - before) / distance, without utilities."""
+        return self.gradient((f.w - before.w) / distance)
+
+    def moved(self, f: Vector, step: float, slope: Vector) -> Vector:
+        """Return f + step * slope."""
+        return self.vector(f.w + step * slope.w)
+
     def zero(self) -> Vector:
         """Return the function that is zero."""
         return Vector(np.zeros(self.X.shape[1]), np.zeros(self.n_items))
@@ -87,40 +96,46 @@ class Columns:
         return w
 
 
-@dataclass(frozen=True)
-class Gram:
-    """u = K w; block b of the lower half holds rows b * BLOCK to its end and all columns up to there."""
+class Coefficients:
+    """Functions by coefficients of items, under some form of their Gram matrix K: what all forms share."""
 
-    blocks: list[NDArray]
-    products: Callable[[Array], Array] | None = None  # with K in float64, where the blocks are rounded
     is_gram = True
+    products: Callable[[Array], Array] | None  # with K in float64, where its values are rounded
 
     @property
     def n_items(self) -> int:
         """Return the number of items."""
-        return self.blocks[-1].shape[1]
+        raise NotImplementedError
 
     @property
     def n_coordinates(self) -> int:
         """Return the number of items."""
         return self.n_items
 
+    @property
+    def dtype(self) -> np.dtype:
+        """Return the precision of the values."""
+        raise NotImplementedError
+
+    @property
+    def rounding(self) -> float:
+        """Return the relative precision of the values."""
+        return float(np.finfo(self.dtype).eps)
+
     def vector(self, w: Array) -> Vector:
-        """Return the function with coordinates w; sums within a block have the precision of K."""
-        v, out = w.astype(self.blocks[0].dtype, copy=False), np.zeros(self.n_items)
-        for b, block in enumerate(self.blocks):
-            a, end = b * BLOCK, block.shape[1]
-            out[a:end] += block @ v[:end]
-            out[:a] += v[a:end] @ block[:, :a]
-        return Vector(w, out)
+        """Return the function with coordinates w."""
+        raise NotImplementedError
 
-    def exact(self, *ws: Array) -> list[Vector]:
-        """Return functions by their coordinates, from float64 values of K."""
+    def gradient(self, w: Array) -> Vector:
+        """Return the gradient with coordinates w."""
+        return self.vector(w)
+
+    def exact(self, w: Array, g: Array) -> tuple[Vector, Vector]:
+        """Return a function and a gradient by their coordinates, from float64 values of K."""
         if self.products is None:
-            return [self.vector(w) for w in ws]
-        return [Vector(w, u) for w, u in zip(ws, self.products(np.column_stack(ws)).T, strict=True)]
-
-    gradient = vector
+            return self.vector(w), self.gradient(g)
+        u, image = self.products(np.column_stack([w, g])).T
+        return Vector(w, u), Vector(g, image)
 
     def pulled(self, g: Array) -> Array:
         """Return g: it is its own coordinates."""
@@ -130,13 +145,21 @@ class Gram:
         """Return a'Kb."""
         return float(a.w @ b.u)
 
+    def slope(self, f: Vector, before: Vector, distance: float) -> Vector:
+        """Return (f - before) / distance."""
+        return Vector((f.w - before.w) / distance, (f.u - before.u) / distance)
+
+    def moved(self, f: Vector, step: float, slope: Vector) -> Vector:
+        """Return f + step * slope."""
+        return f.moved(step, slope)
+
     def zero(self) -> Vector:
         """Return the function that is zero."""
         return Vector(np.zeros(self.n_items), np.zeros(self.n_items))
 
-    def at(self, items: IntArray) -> Gram:
-        """Return the space over the leading items: whole blocks, nothing is copied."""
-        return Gram(self.blocks[: -(-items.size // BLOCK)])
+    def at(self, items: IntArray) -> Coefficients:
+        """Return the space over the leading items."""
+        raise NotImplementedError
 
     def spread(self, w: Array, items: IntArray) -> Array:
         """Return the coordinates over all items: zero where there were none."""
@@ -144,10 +167,45 @@ class Gram:
         out[items] = w
         return out
 
+    def corner(self, items: IntArray) -> Array:
+        """Return the rows and columns of some items, given in ascending order; the lower half counts."""
+        raise NotImplementedError
+
+    def square(self, items: IntArray) -> NDArray:
+        """Return the rows and columns of some items, given in ascending order, in the precision of K."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Gram(Coefficients):
+    """u = K w; block b of the lower half holds rows b * BLOCK to its end and all columns up to there."""
+
+    blocks: list[NDArray]
+    products: Callable[[Array], Array] | None = None
+    tiles: Sequence[tuple[int, int, NDArray]] = ()  # in float64, where they are kept
+
     @property
-    def rounding(self) -> float:
-        """Return the relative precision of the values."""
-        return float(np.finfo(self.blocks[0].dtype).eps)
+    def n_items(self) -> int:
+        """Return the number of items."""
+        return self.blocks[-1].shape[1]
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Return the precision of the values."""
+        return self.blocks[0].dtype
+
+    def vector(self, w: Array) -> Vector:
+        """Return the function with coordinates w; sums within a block have the precision of K."""
+        v, out = w.astype(self.dtype, copy=False), np.zeros(self.n_items)
+        for b, block in enumerate(self.blocks):
+            a, end = b * BLOCK, block.shape[1]
+            out[a:end] += block @ v[:end]
+            out[:a] += v[a:end] @ block[:, :a]
+        return Vector(w, out)
+
+    def at(self, items: IntArray) -> Gram:
+        """Return the space over the leading items: whole blocks, nothing is copied."""
+        return Gram(self.blocks[: -(-items.size // BLOCK)])
 
     def corner(self, items: IntArray) -> Array:
         """Return the lower half of the rows and columns of some items, given in ascending order."""
@@ -157,5 +215,63 @@ class Gram:
             out[i:j, :j] = block[items[i:j] - b * BLOCK][:, items[:j]]
         return out
 
+    def square(self, items: IntArray) -> NDArray:
+        """Return the rows and columns of some items, given in ascending order, in the precision of K."""
+        out = np.empty((items.size, items.size), self.dtype)
+        for b, block in enumerate(self.blocks):
+            i, j = np.searchsorted(items, [b * BLOCK, block.shape[1]])
+            out[i:j, :j] = np.take(block[items[i:j] - b * BLOCK], items[:j], axis=1)
+            out[:i, i:j] = out[i:j, :i].T
+        return out
 
-Space: TypeAlias = Columns | Gram
+
+@dataclass(frozen=True)
+class Paired(Coefficients):
+    """The items are differences of two others, which are fewer: u = D K D'w, K the Gram matrix of those others."""
+
+    K: NDArray
+    ends: IntArray  # (n, 2): the first less the second
+    products: Callable[[Array], Array] | None = None
+
+    @property
+    def n_items(self) -> int:
+        """Return the number of differences."""
+        return len(self.ends)
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Return the precision of the values."""
+        return self.K.dtype
+
+    def vector(self, w: Array) -> Vector:
+        """Return the function with coordinates w; sums have the precision of K."""
+        first, second = self.ends.T
+        v = np.bincount(first, w, len(self.K)) - np.bincount(second, w, len(self.K))
+        u = (self.K @ v.astype(self.dtype, copy=False)).astype(float, copy=False)
+        return Vector(w, u[first] - u[second])
+
+    def at(self, items: IntArray) -> Paired:
+        """Return the space over the leading differences."""
+        return Paired(self.K, self.ends[: items.size])
+
+    def corner(self, items: IntArray) -> Array:
+        """Return the rows and columns of some differences; the lower half counts."""
+        return self._filled(items, np.empty((items.size, items.size)), is_half=True)
+
+    def square(self, items: IntArray) -> NDArray:
+        """Return the rows and columns of some differences in the precision of K."""
+        return self._filled(items, np.empty((items.size, items.size), self.dtype), is_half=False)
+
+    def _filled(self, items: IntArray, out: NDArray, *, is_half: bool) -> NDArray:
+        first, second = self.ends[items].T
+        for a in range(0, items.size, TILE):
+            rows = slice(a, a + TILE)
+            end = min(a + TILE, items.size) if is_half else items.size
+            near = self.K[first[rows]]
+            near -= self.K[second[rows]]
+            out[rows, :end] = near.take(first[:end], axis=1)
+            out[rows, :end] -= near.take(second[:end], axis=1)
+        return out
+
+
+Space: TypeAlias = Columns | Gram | Paired

@@ -1,0 +1,33 @@
+from .comparisons import IntArray
+from .solution import Array
+
+class Walk:
+    k: int
+    n_pivots: int
+    reach: float
+    columns: IntArray
+    minus: IntArray
+    rows: IntArray
+    signs: Array
+    coefficients: Array
+    inverse: Array
+    tableau: Array
+    side: IntArray
+    s: Array
+    pull: Array
+    gain_of_pull: Array
+    def __init__(
+        self,
+        K: Array,
+        blocks: IntArray,
+        head: IntArray,
+        reach: IntArray,
+        better: IntArray,
+        worse: IntArray,
+        weight: Array,
+        goal: Array,
+        positive: bool,
+        over_pairs: bool,
+    ) -> None: ...
+    def walk(self, C: float, limit: int) -> bool | None: ...
+    def prices(self, C: float) -> tuple[Array, Array]: ...
