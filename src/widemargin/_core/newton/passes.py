@@ -105,7 +105,7 @@ class LinearPairs:
 
     def is_cut_cheaper(self, piece: int) -> bool:
         """Return whether X'LX costs much less where large groups are cut into pieces of so many items."""
-        return self.risk.dense_pairs > 2 * self.n_items * (piece + self.n_features)
+        return self.risk.pairs_of_many_levels > 2 * self.n_items * (piece + self.n_features)
 
     def cut(self, piece: int, seed: int) -> LinearPairs:
         """Return the same rows in another order, large groups cut at random and weighted to stand for all pairs."""
