@@ -260,11 +260,8 @@ class GroupedPairRisk:
         levels = self.levels
         return replace(self, levels=from_levels(levels.level[items], group, levels.weight[items]))
 
-    def sample(self, n_items: int, seed: int, piece: int = PIECE) -> Sample:
-        """Draw whole groups, and items of large ones, until about n_items items are in.
-
-        Large groups are also cut into pieces of so many items.
-        """
+    def sample(self, n_items: int, seed: int) -> Sample:
+        """Draw whole groups, and items of large ones, until about n_items items are in."""
         rng = np.random.default_rng(seed)
         sizes, order = np.diff(self.starts), self.levels.order
         share = n_items / self.levels.n_items
@@ -281,7 +278,7 @@ class GroupedPairRisk:
         whole = own.boosted(factor)
         if not is_large.any():
             return Sample(items, own, whole, whole, small.is_even)
-        n_pieces = np.concatenate([np.ones_like(small.counts), -(-large // piece)])
+        n_pieces = np.concatenate([np.ones_like(small.counts), -(-large // PIECE)])
         parts = [np.arange(n) * k // n for n, k in zip(counts, n_pieces, strict=True)]
         start = np.repeat(np.cumsum(n_pieces) - n_pieces, counts)
         pieces = self.take(items, start + np.concatenate(parts))

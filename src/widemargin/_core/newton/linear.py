@@ -23,7 +23,7 @@ from ..solution import Array, Solution, Status, relative_gap
 from .curvature import Factor
 from .goals import POOR, Goal, Point, descend, minimise, within
 from .plan import Trace
-from .samples import SEED, Helper, Slopes, Start, raised_dual
+from .samples import Helper, Slopes, Start, raised_dual
 from .warm import warm_start
 
 if TYPE_CHECKING:
@@ -43,7 +43,6 @@ THIN = 1e-3
 START_RTOL = 0.002
 HOPE = 1.2  # times the tolerated gap: beyond, raising the dual value is not tried
 STALL = 1e-13
-FIRST_PIECE = 256  # items of a piece of a large group, whose Hessian costs the square of them; grown where it is poor
 WITHOUT_SAMPLES = 10_000  # items up to which, for the hinge, steps that correct the Hessian make a path quicker
 
 
@@ -122,7 +121,6 @@ class Climb:
         self.first = 0.0  # what was left at the first look, as a share of the objective
         self.rounding = 0.0  # what float32 products may add to the dual value
         self._check_rounding(start.noise)
-        self._cut(FIRST_PIECE)
         self.is_fresh = start.is_fresh or start.curvature is None
         self.curvature = start.curvature or self._hessian()
 
@@ -217,21 +215,13 @@ class Climb:
     def _grow(self) -> None:
         """Use four times the sample; all pairs where that is most of the data and their Hessian is cheap."""
         if self.helper is None:
-            self._cut(4 * self.piece)
             return
         data = self.goal.data
         n = 4 * self.helper.items.size
         if 2 * n > data.n_items and data.is_gram_cheap:
             self.helper = None
-            self._cut(FIRST_PIECE)
         elif self.helper.items.size < data.n_items:
             self.helper, self.seen, self.lift = Helper.draw(self.goal, self.plan, min(n, data.n_items)), None, None
-
-    def _cut(self, piece: int) -> None:
-        """Take the Hessian of all data from pieces of its large groups, where that is much cheaper."""
-        data, self.piece = self.goal.data, piece
-        is_cheaper = self.helper is None and data.is_explicit and data.is_cut_cheaper(piece)
-        self.goal = replace(self.goal, proxy=self.plan.cut(data, piece, SEED) if is_cheaper else None)
 
     def trace(self) -> Trace:
         """Return what a solve for a nearby C can start from."""
@@ -264,7 +254,7 @@ def sample_sizes(data: LinearPairs) -> list[int]:
         return [n // 8] if n > 40 * p else []  # a sample of fewer rows than columns learns nothing of use
     per_feature = 130 if data.is_gram_cheap else 160  # pieces of a large group see few of its pairs
     largest = max(4000, per_feature * p, n // 20)
-    if 3 * largest > n and (data.is_gram_cheap or data.is_cut_cheaper(FIRST_PIECE)):
+    if 3 * largest > n and data.is_gram_cheap:
         largest = n
     sizes = [max(1000, 15 * p)]
     while 3 * sizes[-1] < largest:

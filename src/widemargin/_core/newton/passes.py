@@ -38,7 +38,7 @@ WIDEST_SCALES = 1e4
 FEW_FEATURES = 500  # up to so many an explicit Hessian always beats conjugate gradients
 PROBE_SEED, MOST_DRIFT = 20101, 1.4
 HEAVY_SPARSE, HEAVY_DENSE = (300, 12), (4000, 4)  # columns of most mass, rows for each: few words are frequent
-MANY_LEVELS = 1000  # items of a group of many levels whose dense Laplacian beats that of pieces
+MANY_LEVELS = 1000  # items of a group of many levels whose Laplacian beats that of pieces of it
 MOST_FEATURES, MOST_WORK = 4000, 3e10  # up to so many it does where its products are few
 
 
@@ -102,17 +102,6 @@ class LinearPairs:
     def is_gram_cheap(self) -> bool:
         """Return whether X'LX over all pairs costs a moderate number of passes."""
         return self.risk.pairs_of_many_levels <= MANY_LEVELS * self.n_items
-
-    def is_cut_cheaper(self, piece: int) -> bool:
-        """Return whether X'LX costs much less where large groups are cut into pieces of so many items."""
-        return self.risk.pairs_of_many_levels > 2 * self.n_items * (piece + self.n_features)
-
-    def cut(self, piece: int, seed: int) -> LinearPairs:
-        """Return the same rows in another order, large groups cut at random and weighted to stand for all pairs."""
-        sample = self.risk.sample(self.n_items, seed, piece)
-        rows = sample.items if self.rows is None else self.rows[sample.items]
-        blocks = sample.pieces.blocks(_rows_of_a_block(self.X))
-        return LinearPairs(self.X, sample.pieces, self.precise, self.pool, rows, blocks)
 
     def smoothed(self, h: float) -> LinearPairs:
         """Return the same data under another smoothing."""

@@ -75,7 +75,6 @@ class Plan:
     data: LinearPairs | None
     gram: Gram | None = None
     draws: dict[int, Draw] = field(default_factory=dict)
-    cuts: dict[int, LinearPairs] = field(default_factory=dict)
     sizes: tuple[list[int], list[int]] | None = None  # of the samples of the first solve, and of those after it
     last: Trace | None = None
     before: tuple[float, Array] | None = None  # C and w of the solve before the last
@@ -88,13 +87,6 @@ class Plan:
         if columns is None:
             return cls(None, map_.quick_gram(is_shared=is_shared))
         return cls(LinearPairs.of(columns, risk, pool=Pool(n_threads) if n_threads > 1 else None))
-
-    def cut(self, data: LinearPairs, piece: int, seed: int) -> LinearPairs:
-        """Return all of data in pieces of so many items, the same ones whenever they are asked for."""
-        if piece not in self.cuts:
-            self.cuts[piece] = data.cut(piece, seed)
-        cut = self.cuts[piece].smoothed(data.risk.h)
-        return cut.widened() if data.precise else cut
 
     def draw(self, data: LinearPairs, n_items: int, seed: int) -> Draw:
         """Return a sample of data, the same one whenever it is asked for."""
