@@ -28,6 +28,9 @@ def draw_groups(levels: Levels, groups: IntArray, share: float, rng: np.random.G
     enough remains: its many items meet the same few, so that more groups tell more. Each kept item then weighs more;
     a pair has one item of it at most, so that the sum over pairs is right on average.
     """
+    if groups.size == 0:
+        none = np.zeros(0, np.int64)
+        return Drawn(none, none, np.zeros(0), is_even=True)
     ends, lengths = levels.runs
     sizes, of = np.diff(levels.starts), np.searchsorted(levels.starts, ends) - 1
     others, n_items = sizes[of] - lengths, share * sizes[groups].sum()
