@@ -31,6 +31,7 @@ FIRST_ROWS = 200  # rows up to which a path begins with an exact solve: it is as
 EXPLICIT_PAIRS = 20_000  # pairs are written out up to this: the interior point is exact there, and fast enough
 EXPLICIT_PAIRS_FINE = 200_000  # the same where Newton is slow on a kernel: a fine tol, or a C that makes it steep
 EXPLICIT_PAIRS_RESCUE = 1_000_000  # the same where Newton did not reach the gap
+FEW_PAIRS = (2, 1)  # times the items: so many pairs of a hinge, or a squared hinge, are looked at one by one
 FINE, STEEP = 1e-7, 100.0
 SAME = 1e-10  # gap up to which an exact answer is kept for another C
 ROUNDED_ITEMS = 300  # items above which Newton works on float32 kernel values (its certificates never do)
@@ -234,6 +235,11 @@ class Solving:
         """Solve pairs written out, or implicit ones; those are written out after all where Newton failed."""
         if is_explicit:
             return self._from_nearby(task, map_, C) or self._interior_point(task.rows, map_, C)
+        if self._has_few_pairs(task, map_):
+            plan = task.row_plans.setdefault(0, _core.rows_newton.Plan(is_shared=task.is_path))
+            found = self._rows_newton(task.rows, map_, C, plan)
+            if found[1].status is Status.CONVERGED:
+                return found
         name, solution = self._newton(task, map_, C)
         is_whole = not map_.is_gram or BYTES_WHOLE * map_.n_items**2 <= most_memory(self.memory_limit)
         if map_.is_rounded and solution.status is Status.STALLED and is_whole:
@@ -244,6 +250,11 @@ class Solving:
             return name, solution
         rescue = self._interior_point(task.rows, map_, C)
         return min((name, solution), rescue, key=lambda found: found[1].gap)
+
+    def _has_few_pairs(self, task, map_):
+        """Whether the pairs of a linear machine are so few that Newton had better look at each by itself."""
+        most = FEW_PAIRS[LOSSES[self.loss].squared] * task.comparisons.n_items
+        return not map_.is_gram and task.comparisons.n_pairs <= most and not getattr(self, "warm_start", False)
 
     def _from_nearby(self, task, map_, C):
         """Return the exact solution by way of Newton's, on a path; None elsewhere, and where that fails."""
