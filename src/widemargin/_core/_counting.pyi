@@ -52,28 +52,6 @@ def laplacian_product(
     shares: Array,
     out: Array,
 ) -> None: ...
-def conjugate_gradients(
-    K: NDArray,
-    C: float,
-    u: Array,
-    order: IntArray,
-    by_u: IntArray,
-    rank: IntArray,
-    starts: IntArray,
-    weight: Array,
-    thresholds: Array,
-    shares: Array,
-    items: IntArray,
-    inverse: Array,
-    change: Array,
-    basis: NDArray,
-    across: float,
-    r: Array,
-    x: Array,
-    share: float,
-    enough: float,
-    most: int,
-) -> int: ...
 def degrees(
     u: Array,
     base: int,
@@ -87,19 +65,6 @@ def degrees(
     out: Array,
 ) -> None: ...
 def laplacian_rows(
-    u: Array,
-    base: int,
-    order: IntArray,
-    rank: IntArray,
-    starts: IntArray,
-    groups: IntArray,
-    weight: Array,
-    thresholds: Array,
-    shares: Array,
-    X: NDArray,
-    out: NDArray,
-) -> None: ...
-def laplacian_tree(
     u: Array,
     base: int,
     order: IntArray,

@@ -14,21 +14,15 @@ Each loop has a NumPy twin in `_counting_ref.py`.
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
-from scipy.linalg.cython_blas cimport dgemv, dsymv, dtrmv, sgemv, ssymv
+
+from ._pair_sums cimport FEW, MOST, cells, gemv, product
 
 cdef enum:
-    FEW = 24  # up to so many levels one running sum per level beats a tree
     SMALL = 16  # insertion sort below
-    MOST = 4  # thresholds at once
-    TABLE = 1 << 20  # most entries of a table of prefix sums
 
 FEW_LEVELS = FEW
 
 ctypedef fused real:
-    float
-    double
-
-ctypedef fused product:  # the precision of products with X, which may be wider than X
     float
     double
 
@@ -53,12 +47,6 @@ cdef struct Scratch:  # one group; ascending means in ascending order of utility
     int32_t* by_u  # ascending position -> position in the group
     int32_t* spare
     int32_t* count
-
-
-cdef inline Py_ssize_t cells(Py_ssize_t n, Py_ssize_t levels) noexcept nogil:
-    """Return the entries of a table of prefix sums by item and level; 0 where a tree is better."""
-    cdef Py_ssize_t size = (n + 1) * (levels + 1)
-    return size if levels <= FEW and size <= TABLE else 0
 
 
 cdef bint allocate(Scratch* s, const int64_t[::1] starts, const int64_t[::1] rank, const int64_t[::1] groups,
@@ -391,18 +379,6 @@ def gradient(const double[::1] u, int64_t base, const int64_t[::1] order, const 
     return fine
 
 
-cdef inline void gemv(bint transposed, const product* X, Py_ssize_t n, Py_ssize_t p, Py_ssize_t stride,
-                      const product* x, product* y) noexcept nogil:
-    """Write y = X x, or X' x, for n rows of X that begin `stride` entries apart."""
-    cdef char form = b"N" if transposed else b"T"  # BLAS counts by columns
-    cdef int rows = <int> n, columns = <int> p, lead = <int> stride, one = 1
-    cdef product scale = 1.0, zero = 0.0
-    if product is float:
-        sgemv(&form, &columns, &rows, &scale, <float*> X, &lead, <float*> x, &one, &zero, y, &one)
-    else:
-        dgemv(&form, &columns, &rows, &scale, <double*> X, &lead, <double*> x, &one, &zero, y, &one)
-
-
 cdef void copy_rows(const real[:, :] X, const int64_t[::1] which, Py_ssize_t first, Py_ssize_t n,
                     product* out) noexcept nogil:
     """Write rows first, first + 1, ... of X, or of X[which], one after the other."""
@@ -555,288 +531,6 @@ def laplacian_product(const double[::1] u, const double[::1] v, const int64_t[::
     release(&s)
 
 
-cdef struct Partners:  # of the items of all groups, by position in ascending order of utility; fixed while u is
-    double* c  # weights
-    double* total  # sum over thresholds of share * (weight of the active partners)
-    double* cx  # weight times payload
-    double* moment  # sum of share * (weight times payload of the active partners)
-    double* sums  # over inserted items by level: a Fenwick tree; or a table of prefix sums by item and level
-    double* under  # by level: sums over all items of lower level
-    int32_t* rank
-    int32_t* worse  # by threshold: the active worse partners of a position are here and after
-    int32_t* better  # by threshold: the active better partners are before
-    int64_t* item
-
-
-cdef void between(Partners* p, Py_ssize_t a, Py_ssize_t n, Py_ssize_t m, const double* us, double t) noexcept nogil:
-    """Find for each position of a group which others are active partners at a threshold."""
-    cdef Py_ssize_t k, i = 0
-    cdef int32_t* worse = p.worse + m + a
-    cdef int32_t* better = p.better + m + a
-    for k in range(n):
-        while i < n and not us[k] - us[i] < t:  # strict: a margin of exactly t is no violation
-            i += 1
-        worse[k] = <int32_t> i
-    i = 0
-    for k in range(n):
-        while i < n and worse[i] <= k:
-            i += 1
-        better[k] = <int32_t> i
-
-
-cdef void gather_moments(Partners* p, Py_ssize_t a, Py_ssize_t n, Py_ssize_t levels, Py_ssize_t size,
-                         const double[::1] shares) noexcept nogil:
-    """Sum the payloads of the active partners of a group: `visit`, with all that payloads do not change known."""
-    cdef Py_ssize_t i, k, l, m, bits, width = levels + 1
-    cdef Py_ssize_t[MOST] next_worse, next_better
-    cdef double[MOST] share
-    cdef const int32_t* rank = p.rank + a
-    cdef const double* cx = p.cx + a
-    cdef double* moment = p.moment + a
-    cdef double* row = p.sums
-    cdef const double* last
-    cdef double value, everything = 0.0
-    memset(moment, 0, n * sizeof(double))
-    if cells(n, levels) > 0:
-        memset(row, 0, width * sizeof(double))
-        for i in range(n):
-            value, k = cx[i], rank[i]
-            for l in range(width):  # row i: sums over the first i items of level below l
-                row[width + l] = row[l] + (value if l > k else 0.0)
-            row += width
-        last = row
-        for m in range(shares.shape[0]):
-            if shares[m] == 0.0:
-                continue
-            for k in range(n):
-                row = p.sums + p.worse[m * size + a + k] * width
-                value = last[rank[k]] - row[rank[k]]
-                row = p.sums + p.better[m * size + a + k] * width
-                moment[k] += shares[m] * (value + row[levels] - row[rank[k] + 1])
-        return
-    memset(p.under, 0, (levels + 1) * sizeof(double))
-    memset(p.sums, 0, (levels + 1) * sizeof(double))
-    for k in range(n):
-        p.under[rank[k] + 1] += cx[k]
-    for k in range(levels):
-        p.under[k + 1] += p.under[k]
-    for m in range(shares.shape[0]):
-        next_worse[m] = next_better[m] = 0
-        share[m] = shares[m]
-    for i in range(n + 1):
-        for m in range(shares.shape[0]):
-            if share[m] == 0.0:
-                continue
-            k = next_worse[m]
-            while k < n and p.worse[m * size + a + k] == i:
-                value, l, bits = p.under[rank[k]], rank[k], levels
-                while bits > 0:  # as often for each rank: see `below`
-                    value -= p.sums[l]
-                    l &= l - 1
-                    bits >>= 1
-                moment[k] += share[m] * value
-                k += 1
-            next_worse[m] = k
-            k = next_better[m]
-            while k < n and p.better[m * size + a + k] == i:
-                value, l, bits = everything, rank[k] + 1, levels
-                while bits > 0:
-                    value -= p.sums[l]
-                    l &= l - 1
-                    bits >>= 1
-                moment[k] += share[m] * value
-                k += 1
-            next_better[m] = k
-        if i < n:
-            everything += cx[i]
-            l = rank[i] + 1
-            while l <= levels:
-                p.sums[l] += cx[i]
-                l += l & -l
-
-
-cdef void curve(Partners* p, const double* v, double C, const int64_t[::1] starts, const int64_t[::1] rank,
-                Py_ssize_t size, const double[::1] shares, double* out) noexcept nogil:
-    """Add C L v to out."""
-    cdef Py_ssize_t q, a, n, k
-    for q in range(starts.shape[0] - 1):
-        a = starts[q]
-        n = starts[q + 1] - a
-        if rank[a] < 1:
-            continue
-        for k in range(a, a + n):
-            p.cx[k] = p.c[k] * v[p.item[k]]
-        gather_moments(p, a, n, rank[a] + 1, size, shares)
-        for k in range(a, a + n):
-            out[p.item[k]] += 2.0 * C * (p.cx[k] * p.total[k] - p.c[k] * p.moment[k])
-
-
-cdef inline void symv(const product* K, int n, const product* x, product* y) noexcept nogil:
-    """Write y = K x, from the lower half of rows of K."""
-    cdef char half = b"U"  # BLAS counts by columns
-    cdef int one = 1
-    cdef product scale = 1.0, zero = 0.0
-    if product is float:
-        ssymv(&half, &n, &scale, <float*> K, &n, <float*> x, &one, &zero, y, &one)
-    else:
-        dsymv(&half, &n, &scale, <double*> K, &n, <double*> x, &one, &zero, y, &one)
-
-
-cdef inline double dot(const double* x, const double* y, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t i
-    cdef double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0
-    for i in range(0, n - 3, 4):
-        s0 += x[i] * y[i]
-        s1 += x[i + 1] * y[i + 1]
-        s2 += x[i + 2] * y[i + 2]
-        s3 += x[i + 3] * y[i + 3]
-    for i in range(n - n % 4, n):
-        s0 += x[i] * y[i]
-    return (s0 + s1) + (s2 + s3)
-
-
-cdef struct Span:  # of some items: how a preconditioner changes residuals
-    int n  # items
-    const int64_t* items
-    double* inverse  # U^-1 by columns, U'U the items' matrix
-    double* change  # of coordinates in an orthonormal basis of the span; symmetric
-    double across  # factor of everything else
-    double* c  # coordinates, and changed ones
-
-
-cdef void condition(Span* s, const product* basis, const double* r, double* z, product* rounded,
-                    Py_ssize_t n) noexcept nogil:
-    """Write z near the solution of (I + C L K) z = r; r and z are followed by their products with K."""
-    cdef Py_ssize_t i
-    cdef char upper = b"U", transposed = b"T", plain = b"N"
-    cdef int one = 1
-    cdef double scale = 1.0, zero = 0.0
-    cdef double* c = s.c
-    cdef double* y = s.c + s.n
-    for i in range(2 * n):
-        z[i] = s.across * r[i]
-    if s.n == 0:
-        return
-    for i in range(s.n):
-        c[i] = r[n + s.items[i]]
-    dtrmv(&upper, &transposed, &plain, &s.n, s.inverse, &s.n, c, &one)
-    dsymv(&upper, &s.n, &scale, s.change, &s.n, c, &one, &zero, y, &one)
-    for i in range(s.n):
-        rounded[i] = <product> y[i]
-    gemv(False, basis, n, s.n, s.n, rounded, rounded + n)
-    for i in range(n):
-        z[n + i] += rounded[n + i]
-    dtrmv(&upper, &plain, &plain, &s.n, s.inverse, &s.n, y, &one)
-    for i in range(s.n):
-        z[s.items[i]] += y[i]
-
-
-cdef Py_ssize_t descend(Partners* p, Span* span, const product* K, const product* basis, double C,
-                        const int64_t[::1] starts, const int64_t[::1] rank, const double[::1] shares, double* r,
-                        double* x, double* d, product* rounded, Py_ssize_t n, double share, double enough,
-                        Py_ssize_t most) noexcept nogil:
-    """Conjugate gradients in the inner product of K; vectors are followed by their products with K."""
-    cdef Py_ssize_t i, k
-    cdef double* q = d + 2 * n
-    cdef double* z = q + 2 * n
-    cdef double rz, before, curvature, step, target = max(share * dot(r, r + n, n), enough)
-    condition(span, basis, r, d, rounded, n)
-    rz = dot(r, d + n, n)
-    for k in range(1, most + 1):
-        for i in range(n):
-            q[i] = d[i]
-        curve(p, d + n, C, starts, rank, n, shares, q)
-        for i in range(n):
-            rounded[i] = <product> q[i]
-        symv(K, <int> n, rounded, rounded + n)
-        for i in range(n):
-            q[n + i] = rounded[n + i]
-        curvature = dot(d, q + n, n)
-        if not curvature > 0.0:
-            return 0
-        step = rz / curvature
-        for i in range(2 * n):
-            x[i] += step * d[i]
-            r[i] -= step * q[i]
-        if not dot(r, r + n, n) > target:
-            return k
-        condition(span, basis, r, z, rounded, n)
-        before = rz
-        rz = dot(r, z + n, n)
-        for i in range(2 * n):
-            d[i] = z[i] + rz / before * d[i]
-    return 0
-
-
-def conjugate_gradients(const product[:, ::1] K, double C, const double[::1] u, const int64_t[::1] order,
-                        const int64_t[::1] by_u, const int64_t[::1] rank, const int64_t[::1] starts,
-                        const double[::1] weight, const double[::1] thresholds, const double[::1] shares,
-                        const int64_t[::1] items, const double[::1, :] inverse, const double[::1, :] change,
-                        const product[:, ::1] basis, double across, double[:, ::1] r, double[:, ::1] x, double share,
-                        double enough, Py_ssize_t most):
-    """Solve (I + C L K) x = r in the inner product of K, L = sum_m shares[m] Hess phi(thresholds[m]) at u, from x = 0.
-
-    Of K the lower half is read. Rows of r and x: coefficients, and their products with K; r ends as what is left. Ends
-    where r'Kr falls to a share of what it was, or to `enough`, and returns the number of steps; 0 after `most`.
-    The preconditioner changes coordinates in a basis of the span of some items, whose values at all items are given,
-    and multiplies by `across` what is across the span; without items it is that factor.
-    """
-    cdef Py_ssize_t n = u.shape[0], M = thresholds.shape[0], q, a, size, k, m, table = n + 2, steps = 0
-    cdef Partners p
-    cdef Span span
-    cdef double shift
-    cdef double* us
-    cdef const product* values = NULL
-    cdef product* rounded
-    for q in range(starts.shape[0] - 1):
-        table = max(table, cells(starts[q + 1] - starts[q], rank[starts[q]] + 1))
-    p.c = <double*> malloc((11 * n + 2 + table) * sizeof(double))  # with d, q and z, twice as long
-    p.rank = <int32_t*> malloc((1 + 2 * M) * n * sizeof(int32_t))
-    p.item = <int64_t*> malloc(n * sizeof(int64_t))
-    rounded = <product*> malloc(2 * n * sizeof(product))
-    span.n = <int> items.shape[0]
-    span.across = across
-    span.c = <double*> malloc((2 * span.n + 1) * sizeof(double))
-    if p.c == NULL or p.rank == NULL or p.item == NULL or rounded == NULL or span.c == NULL:
-        free(p.c)
-        free(p.rank)
-        free(p.item)
-        free(rounded)
-        free(span.c)
-        raise MemoryError
-    if span.n > 0:
-        span.items, span.inverse, span.change = &items[0], <double*> &inverse[0, 0], <double*> &change[0, 0]
-        values = &basis[0, 0]
-    p.total, p.cx, p.moment, p.under = p.c + n, p.c + 2 * n, p.c + 3 * n, p.c + 10 * n
-    p.sums, us = p.c + 11 * n + 2, p.c + 4 * n
-    p.worse, p.better = p.rank + n, p.rank + (1 + M) * n
-    with nogil:
-        for q in range(starts.shape[0] - 1):
-            a = starts[q]
-            size = starts[q + 1] - a
-            shift = u[order[a]]
-            for k in range(a, a + size):
-                p.item[k] = order[by_u[k]]
-                us[k] = u[p.item[k]] - shift
-                p.c[k] = p.cx[k] = weight[p.item[k]]
-                p.rank[k] = <int32_t> rank[by_u[k]]
-            if rank[a] < 1:
-                continue
-            for m in range(M):
-                between(&p, a, size, m * n, us + a, thresholds[m])
-            gather_moments(&p, a, size, rank[a] + 1, n, shares)
-            for k in range(a, a + size):
-                p.total[k] = p.moment[k]
-        steps = descend(&p, &span, &K[0, 0], values, C, starts, rank, shares, &r[0, 0], &x[0, 0], p.c + 4 * n,
-                        rounded, n, share, enough, most)
-    free(p.c)
-    free(p.rank)
-    free(p.item)
-    free(rounded)
-    free(span.c)
-    return steps
-
-
 def degrees(const double[::1] u, int64_t base, const int64_t[::1] order, const int64_t[::1] rank,
             const int64_t[::1] starts, const int64_t[::1] groups, const double[::1] weight, const double[::1] thresholds,
             const double[::1] shares, double[::1] out):
@@ -875,19 +569,21 @@ cdef inline void mix_rows(real* y, real a, const real* x, real b, const real* z,
 def laplacian_rows(const double[::1] u, int64_t base, const int64_t[::1] order, const int64_t[::1] rank,
                    const int64_t[::1] starts, const int64_t[::1] groups, const double[::1] weight,
                    const double[::1] thresholds, const double[::1] shares, const real[:, ::1] X, real[:, ::1] out):
-    """Write half of sum_m shares[m] Hess phi(thresholds[m]) X to out, for groups of few levels: running sums of whole rows of X.
+    """Write half of sum_m shares[m] Hess phi(thresholds[m]) X to out: sums of whole rows of X by level, many in a tree.
 
     A symmetric product needs each pair once: out gets half the degree times each row, minus the active worse
     partners of that row, so that X' out + out' X = X' L X. The first share must not be 0.
     """
-    cdef Py_ssize_t q, a, n, k, l, p, m, levels, columns = X.shape[1], i
+    cdef Py_ssize_t q, a, n, k, l, p, m, levels, most = 1, columns = X.shape[1], i
     cdef Scratch s
     cdef double[MOST] H, inner, pairs
-    cdef real* sums  # over the active items of level l and below
-    cdef real* row
+    cdef real* sums  # over the active items below level l; or a Fenwick tree of them; 0 at l = 0
     cdef const real* x
     cdef real less
-    sums = <real*> malloc(FEW * columns * sizeof(real))
+    cdef bint is_tree
+    for q in range(groups.shape[0]):
+        most = max(most, rank[starts[groups[q]]] + 1)
+    sums = <real*> malloc(most * columns * sizeof(real))
     if not allocate(&s, starts, rank, groups, False) or sums == NULL:
         release(&s)
         free(sums)
@@ -899,6 +595,7 @@ def laplacian_rows(const double[::1] u, int64_t base, const int64_t[::1] order, 
             levels = rank[a] + 1
             if levels < 2 or not load(&s, &u[0], &order[a], &rank[a], &weight[0], base, n):
                 continue
+            is_tree = levels > FEW
             visit(&s, s.us, n, levels, thresholds, shares, H, inner, pairs)
             for m in range(thresholds.shape[0]):
                 if shares[m] == 0.0:
@@ -908,65 +605,18 @@ def laplacian_rows(const double[::1] u, int64_t base, const int64_t[::1] order, 
                 for k in range(n - 1, -1, -1):
                     while p >= 0 and s.us[k] - s.us[p] < thresholds[m]:
                         x = &X[order[a + s.by_u[p]] - base, 0]
-                        for l in range(s.rank[p], levels - 1):
+                        l = s.rank[p] + 1
+                        while l < levels:
                             add_row(sums + l * columns, <real> s.c[p], x, columns)
+                            l += l & -l if is_tree else 1
                         p -= 1
                     i = order[a + s.by_u[k]] - base
-                    row = sums + max(s.rank[k] - 1, 0) * columns
-                    less = <real> (-2.0 * shares[m] * s.c[k]) if s.rank[k] > 0 else <real> 0.0
+                    less, l = <real> (-2.0 * shares[m] * s.c[k]), s.rank[k]
                     if m == 0:
-                        mix_rows(&out[i, 0], <real> (s.c[k] * s.total[k]), &X[i, 0], less, row, columns)
-                    else:
-                        add_row(&out[i, 0], less, row, columns)
+                        mix_rows(&out[i, 0], <real> (s.c[k] * s.total[k]), &X[i, 0], less, sums + l * columns, columns)
+                        l = l & (l - 1) if is_tree else 0
+                    while l > 0:
+                        add_row(&out[i, 0], less, sums + l * columns, columns)
+                        l = l & (l - 1) if is_tree else 0
     release(&s)
     free(sums)
-
-
-def laplacian_tree(const double[::1] u, int64_t base, const int64_t[::1] order, const int64_t[::1] rank,
-                   const int64_t[::1] starts, const int64_t[::1] groups, const double[::1] weight,
-                   const double[::1] thresholds, const double[::1] shares, const real[:, ::1] X, real[:, ::1] out):
-    """The same for groups of many levels: a Fenwick tree of whole rows of X."""
-    cdef Py_ssize_t q, a, n, k, l, p, m, levels, most = 0, columns = X.shape[1], i
-    cdef Scratch s
-    cdef double[MOST] H, inner, pairs
-    cdef real* tree
-    cdef const real* x
-    cdef real less
-    for q in range(groups.shape[0]):
-        most = max(most, rank[starts[groups[q]]] + 2)
-    tree = <real*> malloc(most * columns * sizeof(real))
-    if not allocate(&s, starts, rank, groups, False) or tree == NULL:
-        release(&s)
-        free(tree)
-        raise MemoryError
-    with nogil:
-        for q in range(groups.shape[0]):
-            a = starts[groups[q]]
-            n = starts[groups[q] + 1] - a
-            levels = rank[a] + 1
-            if levels < 2 or not load(&s, &u[0], &order[a], &rank[a], &weight[0], base, n):
-                continue
-            visit(&s, s.us, n, levels, thresholds, shares, H, inner, pairs)
-            for m in range(thresholds.shape[0]):
-                if shares[m] == 0.0:
-                    continue
-                memset(tree, 0, (levels + 1) * columns * sizeof(real))
-                p = n - 1
-                for k in range(n - 1, -1, -1):
-                    while p >= 0 and s.us[k] - s.us[p] < thresholds[m]:
-                        x = &X[order[a + s.by_u[p]] - base, 0]
-                        l = s.rank[p] + 1
-                        while l <= levels:
-                            add_row(tree + l * columns, <real> s.c[p], x, columns)
-                            l += l & -l
-                        p -= 1
-                    i = order[a + s.by_u[k]] - base
-                    less = <real> (-2.0 * shares[m] * s.c[k])
-                    if m == 0:
-                        mix_rows(&out[i, 0], <real> (s.c[k] * s.total[k]), &X[i, 0], <real> 0.0, &X[i, 0], columns)
-                    l = s.rank[k]
-                    while l > 0:
-                        add_row(&out[i, 0], less, tree + l * columns, columns)
-                        l &= l - 1
-    release(&s)
-    free(tree)

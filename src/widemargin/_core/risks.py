@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _counting
+from . import _counting, _steps
 from .comparisons import IntArray, Levels, from_levels
 from .draws import draw_groups
 from .losses import Hinge, SquaredHinge
@@ -90,7 +90,7 @@ class Hessian:
         levels, (edges, shares) = self.risk.levels, self.risk.edges()
         r, x = r.copy(), np.zeros(r.shape)
         where = (self.u, levels.order, self.by_u, self.risk.rank, self.risk.starts, levels.weight, edges, shares)
-        return x, _counting.conjugate_gradients(K, C, *where, *by, r, x, share, enough, most)
+        return x, _steps.conjugate_gradients(K, C, *where, *by, r, x, share, enough, most)
 
 
 @dataclass(frozen=True)
@@ -197,11 +197,10 @@ class GroupedPairRisk:
         """Return Y with X'Y + Y'X = X'LX, L the Hessian over the groups of a block; u and X are its rows."""
         edges, shares = self.edges()
         Y = np.zeros_like(X)
-        few, many = self._by_number_of_levels(block.groups)
-        order, weight = self.levels.order, self.levels.weight
-        for half, groups in ((_counting.laplacian_rows, few), (_counting.laplacian_tree, many)):
-            if groups.size:
-                half(u, block.start, order, self.rank, self.starts, groups, weight, edges, shares, X, Y)
+        at, groups = self.levels, block.groups
+        _counting.laplacian_rows(
+            u, block.start, at.order, self.rank, self.starts, groups, at.weight, edges, shares, X, Y
+        )
         return Y
 
     def laplacian_all(self, u: Array, X: NDArray) -> NDArray:
@@ -213,12 +212,6 @@ class GroupedPairRisk:
         """Return how many pairs there may be in groups of many levels, whose Laplacians take longer."""
         many = self.rank[self.starts[:-1]] >= _counting.FEW_LEVELS
         return int(np.sum(np.diff(self.starts)[many] ** 2))
-
-    def _by_number_of_levels(self, groups: IntArray) -> tuple[IntArray, IntArray]:
-        """Split groups into those of few levels and those of many; one level means no pair."""
-        n_levels = self.rank[self.starts[groups]] + 1
-        few = n_levels <= _counting.FEW_LEVELS
-        return groups[few & (n_levels > 1)], groups[~few]
 
     def edges(self) -> tuple[Array, Array]:
         """Return thresholds t and shares s: the smooth loss is sum s phi(t); s = 0 asks for H(t) only."""

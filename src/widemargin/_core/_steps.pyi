@@ -1,0 +1,27 @@
+from numpy.typing import NDArray
+
+from .comparisons import IntArray
+from .solution import Array
+
+def conjugate_gradients(
+    K: NDArray,
+    C: float,
+    u: Array,
+    order: IntArray,
+    by_u: IntArray,
+    rank: IntArray,
+    starts: IntArray,
+    weight: Array,
+    thresholds: Array,
+    shares: Array,
+    items: IntArray,
+    inverse: Array,
+    change: Array,
+    basis: NDArray,
+    across: float,
+    r: Array,
+    x: Array,
+    share: float,
+    enough: float,
+    most: int,
+) -> int: ...
