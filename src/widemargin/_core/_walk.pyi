@@ -4,18 +4,17 @@ from .solution import Array
 class Walk:
     k: int
     n_pivots: int
+    n_candidates: int
     reach: float
     columns: IntArray
     minus: IntArray
     rows: IntArray
     signs: Array
     coefficients: Array
-    inverse: Array
-    tableau: Array
+    edges: Array
     side: IntArray
     s: Array
     pull: Array
-    gain_of_pull: Array
     def __init__(
         self,
         K: Array,

@@ -1,20 +1,23 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Pivots of the 1-norm machine's walk along vertices, on a tableau. Their NumPy twin is `_walk_ref.py`.
+"""Pivots of the 1-norm machine's walk along vertices, on a table of edges. Their NumPy twin is `_walk_ref.py`.
 
 A column is a vector, K_i (`columns` i, `minus` the column of zeros at the end), or the difference K_i - K_j over a pair.
-At a vertex k coefficients, with `signs`, are not zero and k pairs (`rows`) are held at their goals. Kept
-are inverse = (B_T K_S)^-1 and the tableau B_T K expressed in it, tableau = inverse B_T K: every exchange of a row or a
-column changes both by one outer product. A tableau knows the direction of every way down, hence its length: the
-steepest per length is taken, which needs a third of the pivots that the steepest slope needs.
+At a vertex k coefficients, with `signs`, are not zero and k pairs (`rows`) are held at their goals. From it an edge
+leads along every held pair that is let go, and along every column that comes. Kept are the directions of the edges: of
+the utilities, then of the coefficients, a row for each. A pivot ends where a pair meets its goal or a coefficient is zero: that
+one takes the place of what the edge let go, and from all other edges as much of this edge is taken as keeps it there.
+Columns are many and few of them come: only candidates have a row, those that are worth the most, chosen anew now and
+then. With a row an edge's slope and length are known. The steepest per length is taken, lengths being those of the utilities'
+change: this needs a third of the pivots that the steepest slope needs.
 
 Only pairs whose margin can meet its goal are looked at: nodes are kept sorted by their utilities, and a pair that is
 held or met has its nodes about 1 apart.
 """
 
-from libc.math cimport INFINITY, fabs, sqrt
+from libc.math cimport INFINITY, fabs
 from libc.stdint cimport int8_t, int64_t
 
-from scipy.linalg.cython_blas cimport daxpy, dgemv, dger
+from scipy.linalg.cython_blas cimport daxpy, ddot, dgemm, dgemv, dscal
 
 import numpy as np
 
@@ -28,101 +31,101 @@ cdef enum Step:
 cdef double SLACK = 1e-9  # by which a multiplier or a gain may leave its bounds
 cdef double FLAT = 1e-11  # a margin that moves by less, relatively, does not move
 cdef double SPREAD = 1e-5  # by which goals may differ from 1
+cdef double OVER_PAIRS = 4.0  # by which columns over pairs are favoured: that saves a quarter of the pivots
+cdef double STILL = 1e-6  # added to the squared lengths of columns: some change no utility
+cdef Py_ssize_t CANDIDATES = 48, SCOUT = 16  # columns with a row, and pivots after which they are chosen anew
 
 
-cdef void _weigh(Py_ssize_t n, double w, In t, Out gain, Out length) noexcept nogil:
-    """Add w t to the gains and t^2 to the squared lengths."""
-    cdef Py_ssize_t j
-    for j in range(n):
-        gain[j] += w * t[j]
-        length[j] += t[j] * t[j]
-
-
-cdef void _sort(Py_ssize_t n, int64_t* order, In s) noexcept nogil:
-    """Sort nodes by their utilities, by insertion: from pivot to pivot few change places."""
-    cdef Py_ssize_t i, k
+cdef void _sort(Py_ssize_t n, Out value, int64_t* order) noexcept nogil:
+    """Sort values and their order, by insertion: from pivot to pivot few change places."""
+    cdef Py_ssize_t i, j
     cdef int64_t v
+    cdef double x
     for i in range(1, n):
-        v, k = order[i], i
-        while k > 0 and s[order[k - 1]] > s[v]:
-            order[k] = order[k - 1]
-            k -= 1
-        order[k] = v
+        x, v, j = value[i], order[i], i
+        while j > 0 and value[j - 1] > x:
+            value[j], order[j] = value[j - 1], order[j - 1]
+            j -= 1
+        value[j], order[j] = x, v
 
 
-cdef Py_ssize_t _met(Py_ssize_t n_nodes, double until, double flat, double width, const int64_t* order,
-                     const int64_t* head, const int64_t* reach, const int64_t* first, const int8_t* sides, In goal,
-                     In s, In ds, int64_t* found) noexcept nogil:
-    """List the pairs of sorted nodes whose margins meet their goals within a step; return their number.
-
-    Margins change by at most `width`, and goals are about 1: only nodes that far behind need be looked at.
-    """
-    cdef Py_ssize_t i, p, v, k, e, lo = 0, hi = 0, n = 0
-    cdef double rate, left
-    for i in range(n_nodes):
-        v = order[i]
-        while lo < n_nodes and s[order[lo]] <= s[v] - 1.0 - width:
-            lo += 1
-        while hi < n_nodes and s[order[hi]] < s[v] - 1.0 + width:
-            hi += 1
-        for p in range(lo, hi):
-            k = order[p] - head[v]
-            if k >= 0 and k < reach[v]:
-                e = first[v] + k
-                rate = sides[e] * (ds[v] - ds[order[p]])
-                left = sides[e] * (goal[e] - (s[v] - s[order[p]]))
-                found[n] = e
-                n += (rate > flat) & (left < until * rate)  # no branch: half of all pairs move away from their goals
-    return n
+cdef double _kth_largest(Py_ssize_t k, Py_ssize_t n, double* x) noexcept nogil:
+    """Return the kth largest of n numbers, which are put in another order."""
+    cdef Py_ssize_t lo = 0, hi = n - 1, i, j
+    cdef double pivot, t
+    while lo < hi:
+        pivot, i, j = x[(lo + hi) // 2], lo, hi
+        while i <= j:
+            while x[i] > pivot:
+                i += 1
+            while x[j] < pivot:
+                j -= 1
+            if i <= j:
+                t = x[i]
+                x[i] = x[j]
+                x[j] = t
+                i += 1
+                j -= 1
+        if k - 1 <= j:
+            hi = j
+        elif k - 1 >= i:
+            lo = i
+        else:
+            break
+    return x[k - 1]
 
 
 cdef class Walk:
-    """A vertex, the tableau that belongs to it, and room for a pivot; arrays are shared with the caller."""
+    """A vertex, the edges that leave it, and room for a pivot; arrays are shared with the caller."""
 
-    cdef public Py_ssize_t k, n_pivots
+    cdef public Py_ssize_t k, n_pivots, n_candidates
     cdef public double reach
-    cdef readonly object columns, minus, rows, signs, coefficients, inverse, tableau, side, s, pull, gain_of_pull
+    cdef readonly object columns, minus, rows, signs, coefficients, edges, side, s, pull
     cdef bint positive, over_pairs
-    cdef Py_ssize_t m, n, room, n_kinks, plus_in, minus_in  # n: with the zeros; the column that comes
-    cdef double rise
-    cdef const double[:, ::1] K  # (nodes, columns)
-    cdef const double[::1, :] KT
+    # n: with the zeros; edges of columns begin at row `room`; age: pivots since candidates were chosen
+    cdef Py_ssize_t m, n, room, n_kinks, wide, age
+    cdef double rise, step
+    cdef readonly double blur
+    cdef const double[:, ::1] KT  # (columns, nodes)
     cdef const int64_t[::1] head, away, first, better, worse, block
     cdef const double[::1] weight, goal
-    cdef int64_t[::1] col, less, row, slot, order, kink, first_of, second_of, low, high
-    cdef double[::1] sign, a, u, q, pulled, at, h, gain, length, slope, toward, y, w, d, ds, b, shift
-    cdef double[:, ::1] inv, tab
+    cdef int64_t[::1] col, less, row, slot, order, kink, who, first_of, second_of, low, high
+    cdef int64_t[::1] come, come_less  # the candidates
+    cdef double[::1] sign, a, u, pulled, at, gain, slope, length, share, d, ds, shift, score, ranked, plan, rises
+    cdef double[::1] now, value, speed, moved, then  # of the line-up
+    cdef double[:, ::1] edge, fresh, held
     cdef int8_t[::1] sides
 
     def __init__(self, K, blocks, head, reach, better, worse, weight, goal, bint positive, bint over_pairs):
-        K = np.hstack([K, np.zeros((len(K), 1))])
-        self.m, self.n = K.shape
+        self.KT = np.vstack([np.ascontiguousarray(K.T), np.zeros((1, len(K)))])
+        self.n, self.m = self.KT.shape[0], self.KT.shape[1]
         self.room = min(self.m, self.n) + 1
-        self.over_pairs = over_pairs
-        self.K, self.KT = np.ascontiguousarray(K), np.asfortranarray(K)
+        self.wide = CANDIDATES if over_pairs else min(CANDIDATES, self.n)
+        self.over_pairs, self.positive = over_pairs, positive
         self.head, self.away, self.first, self.block = head, reach, np.cumsum(reach) - reach, blocks
-        self.better, self.worse = better, worse
-        self.weight, self.goal, self.positive = weight, goal, positive
-        n_pairs = better.size
-        self.columns, self.rows = np.zeros(self.room, dtype=np.int64), np.zeros(self.room, dtype=np.int64)
-        self.minus = np.zeros(self.room, dtype=np.int64)
-        self.signs, self.coefficients = np.zeros(self.room), np.zeros(self.room)
-        self.inverse, self.tableau = np.zeros((self.room, self.room)), np.empty((self.room, self.n))
+        self.better, self.worse, self.weight, self.goal = better, worse, weight, goal
+        n_pairs, room, m, n = better.size, self.room, self.m, self.n
+        self.columns, self.rows, self.minus = (np.zeros(room, dtype=np.int64) for _ in range(3))
+        self.signs, self.coefficients = np.zeros(room), np.zeros(room)
+        self.edges = np.zeros((room + self.wide, m + room))
         self.side = np.ones(n_pairs, dtype=np.int8)
-        self.s, self.pull, self.gain_of_pull = np.zeros(self.m), np.zeros(self.m), np.zeros(self.n)
+        self.s, self.pull = np.zeros(m), np.zeros(m)
         self.col, self.row, self.sign, self.a = self.columns, self.rows, self.signs, self.coefficients
-        self.less = self.minus
-        self.inv, self.tab, self.sides, self.u = self.inverse, self.tableau, self.side, self.s
-        self.pulled, self.q = self.pull, self.gain_of_pull
-        self.slot = np.full(self.n, -1, dtype=np.int64)
-        self.order, self.kink = np.arange(self.m), np.empty(n_pairs + self.room, dtype=np.int64)
-        self.at = np.empty(n_pairs + self.room)
-        self.h, self.gain, self.length = np.empty(self.n), np.empty(self.n), np.empty(max(self.n, 2 * self.m))
-        self.y, self.w, self.d = np.empty(self.room), np.empty(self.room), np.empty(self.room)
-        self.ds, self.shift, self.b = np.empty(self.m), np.zeros(self.m), np.zeros(self.n)
-        self.slope, self.toward = np.empty(2 * self.m), np.empty(2 * self.m)
-        self.first_of, self.second_of = np.empty(2 * self.m, dtype=np.int64), np.empty(2 * self.m, dtype=np.int64)
-        self.low, self.high = np.empty(self.m, dtype=np.int64), np.empty(self.m, dtype=np.int64)
+        self.less, self.edge, self.sides, self.u, self.pulled = self.minus, self.edges, self.side, self.s, self.pull
+        self.slot = np.full(n, -1, dtype=np.int64)
+        both = [np.r_[np.arange(lo, hi), np.arange(lo, hi) + m] for lo, hi in zip(blocks[:-1], blocks[1:])]
+        self.order = np.concatenate(both).astype(np.int64)  # by query: nodes as the better and as the worse one
+        self.kink, self.at = np.empty(n_pairs + room, dtype=np.int64), np.empty(n_pairs + room)
+        self.now, self.value, self.speed, self.moved, self.then = (np.empty(2 * m) for _ in range(5))
+        self.who = np.empty(2 * m, dtype=np.int64)
+        self.slope, self.length, self.share = (np.zeros(room + self.wide) for _ in range(3))
+        self.d, self.ds, self.shift, self.gain = np.empty(room), np.empty(m), np.zeros(m), np.empty(n)
+        self.rises = np.zeros(m + room)  # of the objective with the utilities and the coefficients
+        self.score, self.ranked, self.plan = np.empty(n + 2 * m), np.empty(n + 2 * m), np.empty(m)
+        self.first_of, self.second_of = np.empty(n + 2 * m, dtype=np.int64), np.empty(n + 2 * m, dtype=np.int64)
+        self.low, self.high = np.empty(m, dtype=np.int64), np.empty(m, dtype=np.int64)
+        self.come, self.come_less = np.zeros(self.wide, dtype=np.int64), np.zeros(self.wide, dtype=np.int64)
+        self.fresh, self.held = np.empty((self.wide, m + room)), np.empty((self.wide, room))
         self.reach = 0.1
 
     def walk(self, double C, Py_ssize_t limit):
@@ -130,6 +133,8 @@ cdef class Walk:
         cdef Step step = DOWN
         cdef Py_ssize_t i
         with nogil:
+            self._price(C)
+            self.age = SCOUT
             for i in range(limit + 1):
                 step = self._pivot(C, i < limit)
                 if step != DOWN:
@@ -139,82 +144,134 @@ cdef class Walk:
     def prices(self, double C):
         """Return the multipliers of the held pairs and the gain K'B'y of every vector."""
         self._price(C)
-        return np.array(self.y[: self.k]), np.array(self.gain[: self.n - 1])
+        self._gains(C)
+        return np.array(self.slope[: self.k]), np.array(self.gain[: self.n - 1])
 
     cdef Step _pivot(self, double C, bint allowed) noexcept nogil:
         """Go down the steepest edge to its lowest point and exchange there."""
         cdef Py_ssize_t edge, last
-        cdef double slope = 0.0, toward = 1.0
-        self._price(C)
-        edge = self._way_down(C, &slope, &toward)  # a column j, or -1 - the held pair that is let go
-        if slope <= 0.0:
+        cdef double fall = 0.0, toward = 1.0
+        if self.age >= SCOUT:
+            self._scout(C)
+        edge = self._way_down(C, &fall, &toward)
+        if fall <= 0.0 and self.age > 0:
+            self._scout(C)
+            edge = self._way_down(C, &fall, &toward)
+        if fall <= 0.0:
             return DONE
         if not allowed:
             return DOWN
         self._aim(edge, toward)
-        last = self._lowest(edge, slope, C)  # a pair, or -1 - the coefficient that is met at zero
+        last = self._lowest(fall, C)  # a pair, or -1 - the coefficient that is met at zero
         if last == self.kink.shape[0]:
             return LOST
         self.n_pivots += 1
-        if edge < 0:  # let go upwards: nothing to pay; downwards: at its cap
-            self._set_side(self.row[-1 - edge], -1 if toward > 0.0 else 1)
+        self.age += 1
+        if edge < self.k:  # let go upwards: nothing to pay; downwards: at its cap
+            self._set_side(self.row[edge], -1 if toward > 0.0 else 1)
         if last >= 0:
             self._set_side(last, 0)
-        self._pull()
-        return self._exchange(edge, last, toward)
+        self._pull(C)
+        return self._exchange(edge, last, toward, C)
+
+    cdef void _measure(self, Py_ssize_t i) noexcept nogil:
+        """Set an edge's squared length, and by how much the objective rises along it, but for its own pair or column."""
+        cdef int m = self.m, width = self.m + self.k, one = 1
+        cdef double* x = &self.edge[i, 0]
+        self.length[i] = ddot(&m, x, &one, x, &one) + (STILL if i >= self.room else 0.0)
+        self.slope[i] = ddot(&width, &self.rises[0], &one, x, &one)
 
     cdef void _price(self, double C) noexcept nogil:
-        """Set y, the gains, and the squared length of the way that each column opens."""
-        cdef Py_ssize_t i, j
-        cdef int k = self.k, room = self.room, one = 1
-        cdef double zero = 0.0, unit = 1.0, wi
-        for j in range(self.n):
-            self.gain[j] = C * self.q[j]
-            self.length[j] = 1.0
-        for i in range(k):
-            self.w[i] = wi = self.sign[i] - C * (self.q[self.col[i]] - self.q[self.less[i]])
-            _weigh(self.n, wi, &self.tab[i, 0], &self.gain[0], &self.length[0])
-        if k:
-            dgemv(b"N", &k, &k, &unit, &self.inv[0, 0], &room, &self.w[0], &one, &zero, &self.y[0], &one)
+        """Set what belongs to every edge."""
+        cdef Py_ssize_t i
+        for i in range(self.m):
+            self.rises[i] = -C * self.pulled[i]
+        for i in range(self.k):
+            self.rises[self.m + i] = self.sign[i]
+        for i in range(self.k):
+            self._measure(i)
+        for i in range(self.room, self.room + self.n_candidates):
+            self._measure(i)
 
-    cdef Py_ssize_t _way_down(self, double C, double* slope, double* toward) noexcept nogil:
-        """Return the edge that is steepest per length, with its slope and its sign."""
-        cdef Py_ssize_t i, j, best
-        cdef double steepest = 0.0, over, cap
-        best = self._best_pair(&steepest) if self.over_pairs else self._best_column(&steepest)
-        if steepest > 0.0:
-            slope[0], toward[0] = self.slope[best], self.toward[best]
-            self.plus_in, self.minus_in = self.first_of[best], self.second_of[best]
-            best = self.plus_in
-        for j in range(self.k):
-            self.length[j] = 0.0
-        for i in range(self.k):  # lengths of the held pairs' directions: columns of the inverse
-            _weigh(self.k, 0.0, &self.inv[i, 0], &self.h[0], &self.length[0])
+    cdef Py_ssize_t _way_down(self, double C, double* fall, double* toward) noexcept nogil:
+        """Return the edge that is steepest per length, with its fall and its sign."""
+        cdef Py_ssize_t i, best = 0
+        cdef double steepest = 0.0, over, cap, enough = max(SLACK, 2.0 * self.blur)
+        for i in range(self.room, self.room + self.n_candidates):
+            over = (-self.slope[i] if self.positive else fabs(self.slope[i])) - 1.0
+            if over > enough and over * over > steepest * self.length[i]:
+                steepest = over * over / self.length[i]
+                best, fall[0], toward[0] = i, over, 1.0 if self.slope[i] < 0.0 else -1.0
+        if self.over_pairs:
+            steepest *= OVER_PAIRS
         for i in range(self.k):
             cap = C * self.weight[self.row[i]]
-            over = -self.y[i] if self.y[i] < 0.0 else self.y[i] - cap
+            over = -self.slope[i] if self.slope[i] < 0.0 else self.slope[i] - cap
             if over > SLACK * cap and over * over > steepest * self.length[i]:
                 steepest = over * over / self.length[i]
-                best, slope[0], toward[0] = -1 - i, over, 1.0 if self.y[i] < 0.0 else -1.0
+                best, fall[0], toward[0] = i, over, 1.0 if self.slope[i] < 0.0 else -1.0
         return best
 
-    cdef Py_ssize_t _best_column(self, double* steepest) noexcept nogil:
-        """Set candidate 0 to the column that is steepest per length."""
-        cdef Py_ssize_t j
-        cdef double over
-        for j in range(self.n - 1):
-            over = (self.gain[j] if self.positive else fabs(self.gain[j])) - 1.0
-            if over > SLACK and self.slot[j] < 0 and over * over > steepest[0] * self.length[j]:
-                steepest[0] = over * over / self.length[j]
-                self.slope[0], self.toward[0] = over, 1.0 if self.gain[j] > 0.0 else -1.0
-                self.first_of[0], self.second_of[0] = j, self.n - 1
-        return 0
+    cdef void _gains(self, double C) noexcept nogil:
+        """Set the gain K'B'y of every column."""
+        cdef Py_ssize_t i, v
+        cdef int m = self.m, n = self.n, one = 1
+        cdef double unit = 1.0, zero = 0.0
+        for v in range(self.m):
+            self.plan[v] = C * self.pulled[v]
+        for i in range(self.k):
+            self.plan[self.better[self.row[i]]] += self.slope[i]
+            self.plan[self.worse[self.row[i]]] -= self.slope[i]
+        dgemv(b"T", &m, &n, &unit, <double*>&self.KT[0, 0], &m, &self.plan[0], &one, &zero, &self.gain[0], &one)
 
-    cdef Py_ssize_t _best_pair(self, double* steepest) noexcept nogil:
-        """Return, of the best partners of every node, the pair that is steepest per length."""
-        cdef Py_ssize_t q, v, i, c, n = 0, best = 0
-        cdef double along
-        cdef double* t
+    cdef void _scout(self, double C) noexcept nogil:
+        """Choose the candidates, the columns of largest gain, and give those a row that have none."""
+        cdef Py_ssize_t i, j, c, n, n_wanted = 0
+        cdef double enough = -INFINITY
+        self.age = 0
+        self._gains(C)
+        self._blur()
+        n = self._suggest_pairs() if self.over_pairs else self._suggest_columns()
+        if n > self.wide:
+            for i in range(n):
+                self.ranked[i] = self.score[i]
+            enough = _kth_largest(self.wide, n, &self.ranked[0])
+        for i in range(n):
+            if self.score[i] >= enough and n_wanted < self.wide:
+                self.first_of[n_wanted], self.second_of[n_wanted] = self.first_of[i], self.second_of[i]
+                n_wanted += 1
+        for c in range(self.n_candidates - 1, -1, -1):  # those that are no longer wanted go
+            for i in range(n_wanted):
+                if self.first_of[i] == self.come[c] and self.second_of[i] == self.come_less[c]:
+                    n_wanted -= 1
+                    self.first_of[i], self.second_of[i] = self.first_of[n_wanted], self.second_of[n_wanted]
+                    break
+            else:
+                self._drop(c)
+        self._add(n_wanted)
+
+    cdef void _blur(self) noexcept nogil:
+        """Set by how much gains may be wrong: those in use are 1, and candidates know theirs from their edges."""
+        cdef Py_ssize_t i
+        self.blur = 0.0
+        for i in range(self.k):
+            self.blur = max(self.blur, fabs(self.gain[self.col[i]] - self.gain[self.less[i]] - self.sign[i]))
+        for i in range(self.n_candidates):
+            self.blur = max(self.blur, fabs(self.gain[self.come[i]] - self.gain[self.come_less[i]] + self.slope[self.room + i]))
+
+    cdef Py_ssize_t _suggest_columns(self) noexcept nogil:
+        """List the columns that are not in use and their scores; return their number."""
+        cdef Py_ssize_t j, n = 0
+        for j in range(self.n - 1):
+            if self.slot[j] < 0:
+                self.first_of[n], self.second_of[n] = j, self.n - 1
+                self.score[n] = self.gain[j] if self.positive else fabs(self.gain[j])
+                n += 1
+        return n
+
+    cdef Py_ssize_t _suggest_pairs(self) noexcept nogil:
+        """List the best partners of every node; return their number."""
+        cdef Py_ssize_t q, v, n = 0
         for q in range(self.block.shape[0] - 1):
             for v in range(self.block[q + 1] - 1, self.block[q] - 1, -1):  # a node's partners are the last of its query
                 self.low[v] = self.high[v] = v
@@ -227,70 +284,81 @@ cdef class Walk:
                     n = self._suggest(n, v, self.low[self.head[v]], 1.0)
                     if not self.positive:
                         n = self._suggest(n, v, self.high[self.head[v]], -1.0)
-        for c in range(n):
-            self.length[c] = 1.0
-        for i in range(self.k):
-            t = &self.tab[i, 0]
-            for c in range(n):
-                along = t[self.first_of[c]] - t[self.second_of[c]]
-                self.length[c] += along * along
-        for c in range(n):
-            if self.slope[c] * self.slope[c] > steepest[0] * self.length[c]:
-                steepest[0], best = self.slope[c] * self.slope[c] / self.length[c], c
-        return best
+        return n
 
     cdef Py_ssize_t _suggest(self, Py_ssize_t n, Py_ssize_t v, Py_ssize_t w, double toward) noexcept nogil:
-        """Add a pair to the n candidates if it is worth more than its cost; return their number."""
+        """Add a pair to the n suggestions if it is not in use; return their number."""
         cdef Py_ssize_t i
-        cdef double over = toward * (self.gain[v] - self.gain[w]) - 1.0
-        if not over > SLACK:
-            return n
-        if over < 1e3 * SLACK:  # rounding, where the pair is in use
+        cdef double score = toward * (self.gain[v] - self.gain[w])
+        if fabs(score - 1.0) < 1e3 * SLACK:  # perhaps in use
             for i in range(self.k):
                 if self.col[i] == v and self.less[i] == w:
                     return n
-        self.first_of[n], self.second_of[n], self.slope[n], self.toward[n] = v, w, over, toward
+        self.first_of[n], self.second_of[n], self.score[n] = v, w, score
         return n + 1
+
+    cdef void _drop(self, Py_ssize_t c) noexcept nogil:
+        """Forget a candidate; the last one takes its place."""
+        self.n_candidates -= 1
+        if c != self.n_candidates:
+            self._copy(self.room + self.n_candidates, self.room + c)
+            self.come[c], self.come_less[c] = self.come[self.n_candidates], self.come_less[self.n_candidates]
+
+    cdef void _copy(self, Py_ssize_t source, Py_ssize_t target) noexcept nogil:
+        """Copy an edge."""
+        cdef Py_ssize_t j
+        for j in range(self.m + self.k):
+            self.edge[target, j] = self.edge[source, j]
+        self.slope[target], self.length[target] = self.slope[source], self.length[source]
+
+    cdef void _add(self, Py_ssize_t n_new) noexcept nogil:
+        """Append candidates: a column, less what keeps the held pairs at their goals."""
+        cdef Py_ssize_t c, i, j, plus, minus
+        cdef int k = self.k, width = self.m + self.k, full = self.m + self.room, room = self.room, n = n_new
+        cdef double unit = 1.0, negative = -1.0
+        cdef const double* x
+        cdef const double* y
+        for c in range(n_new):
+            plus, minus = self.first_of[c], self.second_of[c]
+            x, y = &self.KT[plus, 0], &self.KT[minus, 0]
+            i = self.room + self.n_candidates + c
+            for j in range(self.m):
+                self.edge[i, j] = x[j] - y[j]
+            for j in range(self.k):
+                self.edge[i, self.m + j] = 0.0
+                self.held[c, j] = (self.edge[i, self.better[self.row[j]]] - self.edge[i, self.worse[self.row[j]]])
+            self.come[self.n_candidates + c], self.come_less[self.n_candidates + c] = plus, minus
+        i = self.room + self.n_candidates
+        if k and n:
+            dgemm(b"N", b"N", &width, &n, &k, &negative, &self.edge[0, 0], &full, &self.held[0, 0], &room,
+                  &unit, &self.edge[i, 0], &full)
+        self.n_candidates += n_new
+        for c in range(i, i + n_new):
+            self._measure(c)
 
     cdef void _aim(self, Py_ssize_t edge, double toward) noexcept nogil:
         """Set the direction of the coefficients and of the utilities along an edge."""
-        cdef Py_ssize_t i, j, v
-        cdef int m = self.m, one = 1
+        cdef Py_ssize_t i
+        for i in range(self.m):
+            self.ds[i] = toward * self.edge[edge, i]
         for i in range(self.k):
-            self.d[i] = toward * (-self._entry(i) if edge >= 0 else self.inv[i, -1 - edge])
-            self.b[self.col[i]] += self.d[i]
-            self.b[self.less[i]] -= self.d[i]
-        if edge >= 0:
-            self.b[self.plus_in] += toward
-            self.b[self.minus_in] -= toward
-        self.b[self.n - 1] = 0.0
-        for v in range(self.m):
-            self.ds[v] = 0.0
-        for j in range(self.n - 1):
-            if self.b[j] != 0.0:
-                daxpy(&m, &self.b[j], <double*>&self.KT[0, j], &one, &self.ds[0], &one)
-                self.b[j] = 0.0
+            self.d[i] = toward * self.edge[edge, self.m + i]
 
-    cdef inline double _entry(self, Py_ssize_t i) noexcept nogil:
-        """Return row i of the tableau at the column that comes."""
-        return self.tab[i, self.plus_in] - self.tab[i, self.minus_in]
-
-    cdef Py_ssize_t _lowest(self, Py_ssize_t edge, double slope, double C) noexcept nogil:
+    cdef Py_ssize_t _lowest(self, double fall, double C) noexcept nogil:
         """Go to the lowest point, changing sides and signs on the way; return what is met there."""
-        cdef Py_ssize_t i, v, met, n_passed = 0
-        cdef double largest = 0.0, low = INFINITY, high = -INFINITY, unit, limit, step, rate, risen = 0.0
+        cdef Py_ssize_t i, v, met
+        cdef double largest = 0.0, low = INFINITY, high = -INFINITY, unit, limit, step, risen = 0.0
         for i in range(self.k):
             largest = max(largest, fabs(self.d[i]))
         for v in range(self.m):
             low, high = min(low, self.ds[v]), max(high, self.ds[v])
         unit = max(fabs(low), fabs(high))
-        for i in range(self.block.shape[0] - 1):
-            _sort(self.block[i + 1] - self.block[i], &self.order[self.block[i]], &self.u[0])
+        self._line_up()
         limit = self.reach
         while True:
-            self._look(limit / unit, high - low, FLAT * unit, C)
+            self._look(limit / unit, FLAT * unit, C)
             self._zeros(limit / unit, 1e-12 * max(1.0, largest))
-            if self.rise >= slope:
+            if self.rise >= fall:
                 break
             if not limit < 1e12:
                 return self.kink.shape[0]  # the objective cannot fall for ever: these are no digits
@@ -299,35 +367,96 @@ cdef class Walk:
         while True:
             met, step = self.kink[0], self.at[0]
             risen += self._rate(met, C)
-            if risen >= slope or self.n_kinks == 1:
+            if risen >= fall or self.n_kinks == 1:
                 break
             self._pass(met)
             self._pop()
-        self.reach = max(step * unit, 0.5 * self.reach, 1e-9)
+        self.reach = max(1.5 * step * unit, 0.5 * self.reach, 1e-9)
         for v in range(self.m):
             self.u[v] += step * self.ds[v]
         for i in range(self.k):
             self.a[i] += step * self.d[i]
-        self.w[0] = step
+        self.step = step
         return met
 
-    cdef void _look(self, double until, double span, double flat, double C) noexcept nogil:
-        """Find the pairs whose margin meets its goal within a step; sum up by how much they raise the slope."""
-        cdef Py_ssize_t e, i, q, lo
-        cdef double rate, left
-        self.n_kinks = 0
+    cdef void _line_up(self) noexcept nogil:
+        """Sort nodes twice, as the better ones with 1 less and as the worse ones, by query."""
+        cdef Py_ssize_t i, q, lo, m = self.m
+        cdef Out at = &self.now[0]
+        cdef Out value = &self.value[0]
+        cdef Out speed = &self.speed[0]
+        cdef const int64_t* order = &self.order[0]
+        for i in range(m):
+            at[i] = self.u[i] - 1.0
+            at[m + i] = self.u[i]
+        for i in range(2 * m):
+            value[i] = at[order[i]]
         for q in range(self.block.shape[0] - 1):
-            lo = self.block[q]
-            self.n_kinks += _met(self.block[q + 1] - lo, until, flat, until * span + SPREAD, &self.order[lo],
-                                 &self.head[0], &self.away[0], &self.first[0], &self.sides[0], &self.goal[0],
-                                 &self.u[0], &self.ds[0], &self.kink[self.n_kinks])
-        self.rise = 0.0
-        for i in range(self.n_kinks):
-            e = self.kink[i]
-            rate = self.sides[e] * (self.ds[self.better[e]] - self.ds[self.worse[e]])
-            left = self.sides[e] * (self.goal[e] - (self.u[self.better[e]] - self.u[self.worse[e]]))
-            self.at[i] = left / rate if left > 0.0 else 0.0
+            lo = 2 * self.block[q]
+            _sort(2 * self.block[q + 1] - lo, &self.value[lo], &self.order[lo])
+        for i in range(m):
+            at[i] = at[m + i] = self.ds[i]
+        for i in range(2 * m):
+            speed[i] = at[order[i]]
+
+    cdef void _look(self, double until, double flat, double C) noexcept nogil:
+        """Find the pairs whose margin meets its goal within a step; sum up by how much they raise the slope.
+
+        These change places when the line-up is sorted as it will be then; goals differ a little from 1.
+        """
+        cdef Py_ssize_t i, j, l, q, lo
+        cdef double x, last, before
+        cdef Out value = &self.value[0]
+        cdef Out speed = &self.speed[0]
+        cdef Out moved = &self.moved[0]
+        cdef Out then = &self.then[0]
+        cdef int64_t* who = &self.who[0]
+        self.n_kinks, self.rise = 0, 0.0
+        for i in range(2 * self.m):
+            moved[i] = value[i] + until * speed[i]
+        for q in range(self.block.shape[0] - 1):
+            lo, last, before = 2 * self.block[q], -INFINITY, -INFINITY
+            for i in range(lo, 2 * self.block[q + 1]):
+                x = moved[i]
+                if (x >= last + SPREAD) & (value[i] >= before + SPREAD):  # as nearly all
+                    then[i], who[i], last, before = x, i, x, value[i]
+                    continue
+                before, j = value[i], i
+                while j > lo and then[j - 1] > x:
+                    self._meet(who[j - 1], i, until, flat, C)
+                    then[j], who[j] = then[j - 1], who[j - 1]
+                    j -= 1
+                then[j], who[j] = x, i
+                l = j - 1
+                while l >= lo and then[l] > x - SPREAD:
+                    self._meet(who[l], i, until, flat, C)
+                    l -= 1
+                l = i - 1
+                while l >= lo and value[l] > before - SPREAD:
+                    if moved[l] <= x - SPREAD:  # else seen
+                        self._meet(l, i, until, flat, C)
+                    l -= 1
+                last = then[i]
+
+    cdef inline void _meet(self, Py_ssize_t i, Py_ssize_t j, double until, double flat, double C) noexcept nogil:
+        """Note the pair of two in the line-up if there is one and it meets its goal."""
+        cdef Py_ssize_t v = self.order[i], w = self.order[j] - self.m, e
+        cdef double rate, left
+        if v >= self.m:
+            v, w = self.order[j], v - self.m
+        if v >= self.m or w < self.head[v] or w >= self.head[v] + self.away[v]:
+            return
+        rate = self.ds[v] - self.ds[w]
+        if fabs(rate) <= flat:  # as if held
+            return
+        e = self.first[v] + w - self.head[v]
+        rate *= self.sides[e]
+        left = self.sides[e] * (self.goal[e] - (self.u[v] - self.u[w]))
+        if rate > 0.0 and left < until * rate:
+            self.kink[self.n_kinks] = e
+            self.at[self.n_kinks] = left / rate if left > 0.0 else 0.0
             self.rise += C * self.weight[e] * rate
+            self.n_kinks += 1
 
     cdef void _zeros(self, double until, double flat) noexcept nogil:
         """Find the coefficients that reach zero, as -1 - i."""
@@ -358,14 +487,13 @@ cdef class Walk:
         self.shift[self.worse[e]] -= change
         self.sides[e] = side
 
-    cdef void _pull(self) noexcept nogil:
-        """Let the pull of the violated pairs and its gain follow the changes of sides."""
+    cdef void _pull(self, double C) noexcept nogil:
+        """Let the pull of the violated pairs follow the changes of sides."""
         cdef Py_ssize_t v
-        cdef int n = self.n, one = 1
         for v in range(self.m):
             if self.shift[v] != 0.0:
                 self.pulled[v] += self.shift[v]
-                daxpy(&n, &self.shift[v], <double*>&self.K[v, 0], &one, &self.q[0], &one)
+                self.rises[v] = -C * self.pulled[v]
                 self.shift[v] = 0.0
 
     cdef void _heapify(self) noexcept nogil:
@@ -391,118 +519,121 @@ cdef class Walk:
             i, child = child, 2 * child + 1
         self.kink[i], self.at[i] = what, when
 
-    cdef Step _exchange(self, Py_ssize_t edge, Py_ssize_t last, double toward) noexcept nogil:
+    cdef Step _exchange(self, Py_ssize_t edge, Py_ssize_t last, double toward, double C) noexcept nogil:
         """Let a column or a free pair in, and what was met at zero or at its goal out or in."""
-        cdef double step = self.w[0], pivot
-        if edge < 0 and last < 0:
-            pivot = self._release(-1 - edge, -1 - last)
-        elif edge < 0:
-            pivot = self._hold(last, -1 - edge)
-        elif last < 0:
-            pivot = self._replace(-1 - last, toward, toward * step)
-        else:
-            # more rows than the pairs' rank: these are no digits
-            pivot = self._grow(last, toward, toward * step) if self.k + 1 < self.room else 0.0
-        return DOWN if fabs(pivot) > 1e-13 and fabs(pivot) < INFINITY else LOST
-
-    cdef void _add_outer(self, double scale, double[::1] x, double[::1] along, double[::1] beside) noexcept nogil:
-        """Add scale x along' to the tableau and scale x beside' to the inverse."""
-        cdef int k = self.k, n = self.n, room = self.room, one = 1
-        dger(&n, &k, &scale, &along[0], &one, &x[0], &one, &self.tab[0, 0], &n)
-        dger(&k, &k, &scale, &beside[0], &one, &x[0], &one, &self.inv[0, 0], &room)
-
-    cdef void _expand(self, Py_ssize_t e) noexcept nogil:
-        """Set h to a pair's row of B K, less what the held pairs make of it, and y to their shares."""
-        cdef Py_ssize_t i, j
-        cdef int k = self.k, n = self.n, room = self.room, one = 1
-        cdef double unit = 1.0, minus = -1.0, zero = 0.0
-        for j in range(self.n):
-            self.h[j] = self.K[self.better[e], j] - self.K[self.worse[e], j]
-        if k:
-            for i in range(k):
-                self.w[i] = self.h[self.col[i]] - self.h[self.less[i]]
-            dgemv(b"N", &n, &k, &minus, &self.tab[0, 0], &n, &self.w[0], &one, &unit, &self.h[0], &one)
-            dgemv(b"N", &k, &k, &unit, &self.inv[0, 0], &room, &self.w[0], &one, &zero, &self.y[0], &one)
-
-    cdef double _hold(self, Py_ssize_t e, Py_ssize_t r) noexcept nogil:
-        """Hold pair e in the place of row r."""
-        cdef Py_ssize_t i, j
-        cdef double pivot
-        self._expand(e)
-        pivot = self.y[r]
+        cdef Py_ssize_t i, n_rows = self.k
+        cdef bint comes = edge >= self.room
+        if comes and last >= 0:
+            if self.k + 1 >= self.room:  # more rows than the pairs' rank: these are no digits
+                return LOST
+            self._widen(edge)
+        if last < 0 and not comes:
+            self.sign[-1 - last] = 0.0
+        if comes:
+            self.sign[self.k - 1 if last >= 0 else -1 - last] = toward
         for i in range(self.k):
-            self.d[i] = self.inv[i, r]
-            self.y[i] = -self.y[i]
-        self.y[r] += 1.0
-        self._add_outer(1.0 / pivot, self.d, self.h, self.y)
-        self.row[r] = e
-        return pivot
+            self.rises[self.m + i] = self.sign[i]
+        if not self._eliminate(edge, last, n_rows):
+            return LOST
+        if last < 0 and comes:
+            self._replace(edge, -1 - last, toward)
+        elif last < 0:
+            edge = self._release(edge, -1 - last)
+        elif comes:
+            edge = self._grow(edge, last, toward)
+        else:
+            self.row[edge] = last
+        self._measure(edge)
+        return DOWN
 
-    cdef double _replace(self, Py_ssize_t i, double sign, double value) noexcept nogil:
-        """Let the column that comes take the place of coefficient i: it becomes the unit vector i of the tableau."""
-        cdef Py_ssize_t l
-        cdef double pivot = self._entry(i)
-        for l in range(self.n):
-            self.h[l] = self.tab[i, l]
-        for l in range(self.k):
-            self.y[l] = self.inv[i, l]
-            self.w[l] = self._entry(l)
-        self.w[i] -= 1.0
-        self._add_outer(-1.0 / pivot, self.w, self.h, self.y)
-        self.slot[self.col[i]] = -1
-        self._take(i, sign, value)
-        return pivot
+    cdef void _widen(self, Py_ssize_t edge) noexcept nogil:
+        """Make place for the coefficient of the column that comes."""
+        cdef Py_ssize_t i, j = self.m + self.k
+        for i in range(self.k):
+            self.edge[i, j] = 0.0
+        for i in range(self.room, self.room + self.n_candidates):
+            self.edge[i, j] = 0.0
+        self.edge[edge, j] = 1.0
+        self.k += 1
 
-    cdef void _take(self, Py_ssize_t i, double sign, double value) noexcept nogil:
-        """Put the column that comes, and its coefficient, in place i."""
-        self.col[i], self.less[i], self.slot[self.plus_in] = self.plus_in, self.minus_in, i
-        self.sign[i], self.a[i] = sign, value
+    cdef bint _eliminate(self, Py_ssize_t edge, Py_ssize_t last, Py_ssize_t n_rows) noexcept nogil:
+        """Keep what was met where it is along all other edges; return False where that is no number."""
+        cdef Py_ssize_t i
+        cdef int width = self.m + self.k, one = 1
+        cdef double pivot = self._share(edge, last)
+        if not (fabs(pivot) > 1e-13 and fabs(pivot) < INFINITY):
+            return False
+        for i in range(n_rows):
+            if i != edge:
+                self._keep(i, edge, last, self._share(i, last) / pivot)
+        for i in range(self.room, self.room + self.n_candidates):
+            if i != edge:
+                self._keep(i, edge, last, self._share(i, last) / pivot)
+        pivot = 1.0 / pivot
+        dscal(&width, &pivot, &self.edge[edge, 0], &one)
+        if last < 0 and edge >= self.room:
+            self.edge[edge, self.m - 1 - last] = pivot
+        return True
 
-    cdef double _grow(self, Py_ssize_t e, double sign, double value) noexcept nogil:
-        """Take the column that comes and hold pair e."""
-        cdef Py_ssize_t l, k = self.k
-        cdef double pivot
-        self._expand(e)
-        pivot = self.h[self.plus_in] - self.h[self.minus_in]
-        for l in range(k):
-            self.d[l] = self._entry(l)
-            self.y[l] = -self.y[l]
-        self.y[k] = 1.0  # the new row's own share
-        for l in range(k):
-            self.inv[l, k] = 0.0
-        self.k = k + 1
-        self.d[k] = 0.0
-        for l in range(self.n):
-            self.tab[k, l] = self.h[l] / pivot
-        for l in range(self.k):
-            self.inv[k, l] = self.y[l] / pivot
-        self._add_outer(-1.0 / pivot, self.d, self.h, self.y)
-        self.row[k] = e
-        self._take(k, sign, value)
-        return pivot
+    cdef inline double _share(self, Py_ssize_t i, Py_ssize_t last) noexcept nogil:
+        """Return how fast a pair's margin or a coefficient changes along an edge."""
+        if last < 0:
+            return self.edge[i, self.m - 1 - last]
+        return self.edge[i, self.better[last]] - self.edge[i, self.worse[last]]
 
-    cdef double _release(self, Py_ssize_t r, Py_ssize_t i) noexcept nogil:
-        """Let go of row r and of coefficient i; the last ones take their places."""
-        cdef Py_ssize_t l, last = self.k - 1
-        cdef double pivot = self.inv[i, r]
-        for l in range(self.n):
-            self.h[l] = self.tab[i, l]
-        for l in range(self.k):
-            self.y[l] = self.inv[i, l]
-            self.d[l] = self.inv[l, r]
-        self._add_outer(-1.0 / pivot, self.d, self.h, self.y)
+    cdef void _keep(self, Py_ssize_t i, Py_ssize_t edge, Py_ssize_t last, double share) noexcept nogil:
+        """Take a share of the pivot's edge from another, and measure that."""
+        cdef int width = self.m + self.k, one = 1
+        cdef double minus = -share
+        daxpy(&width, &minus, &self.edge[edge, 0], &one, &self.edge[i, 0], &one)
+        if last < 0 and edge >= self.room:
+            self.edge[i, self.m - 1 - last] = minus  # from now on the place of the column that comes
+        self._measure(i)
+
+    cdef void _take(self, Py_ssize_t c, Py_ssize_t i, double toward) noexcept nogil:
+        """Put candidate c, and its coefficient, in place i."""
+        self.col[i], self.less[i], self.slot[self.come[c]] = self.come[c], self.come_less[c], i
+        self.sign[i], self.a[i] = toward, toward * self.step
+
+    cdef Py_ssize_t _grow(self, Py_ssize_t edge, Py_ssize_t last, double toward) noexcept nogil:
+        """Take a candidate and hold a pair; return its edge."""
+        self._take(edge - self.room, self.k - 1, toward)
+        self.row[self.k - 1] = last
+        self._copy(edge, self.k - 1)
+        self._drop(edge - self.room)
+        return self.k - 1
+
+    cdef void _replace(self, Py_ssize_t edge, Py_ssize_t i, double toward) noexcept nogil:
+        """Let a candidate and the column of coefficient i change places."""
+        cdef Py_ssize_t c = edge - self.room, plus = self.col[i], minus = self.less[i]
+        self.slot[plus] = -1
+        self._take(c, i, toward)
+        self.come[c], self.come_less[c] = plus, minus
+
+    cdef Py_ssize_t _release(self, Py_ssize_t edge, Py_ssize_t i) noexcept nogil:
+        """Let go of a pair and of coefficient i, whose column becomes a candidate; return its edge."""
+        cdef Py_ssize_t c, l, last = self.k - 1, weakest = 0
+        if self.n_candidates == self.wide:
+            for c in range(self.n_candidates):
+                if fabs(self.slope[self.room + c]) < fabs(self.slope[self.room + weakest]):
+                    weakest = c
+            self._drop(weakest)
+        c = self.n_candidates
+        self.n_candidates += 1
+        self._copy(edge, self.room + c)
+        self.come[c], self.come_less[c] = self.col[i], self.less[i]
+        if edge != last:
+            self._copy(last, edge)
+            self.row[edge] = self.row[last]
         self.slot[self.col[i]] = -1
         if i != last:
             self.col[i], self.less[i], self.sign[i], self.a[i] = (
                 self.col[last], self.less[last], self.sign[last], self.a[last])
             self.slot[self.col[i]] = i
-            for l in range(self.n):
-                self.tab[i, l] = self.tab[last, l]
-            for l in range(self.k):
-                self.inv[i, l] = self.inv[last, l]
-        if r != last:
-            self.row[r] = self.row[last]
-            for l in range(self.k):
-                self.inv[l, r] = self.inv[l, last]
+            self.rises[self.m + i] = self.sign[i]
+            for l in range(last):
+                self.edge[l, self.m + i] = self.edge[l, self.m + last]
+            for l in range(self.room, self.room + self.n_candidates):
+                self.edge[l, self.m + i] = self.edge[l, self.m + last]
         self.k = last
-        return pivot
+        return self.room + c

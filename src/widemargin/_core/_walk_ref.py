@@ -38,7 +38,7 @@ class Vertex:
 
 
 def pivot(K: Array, pairs: Pairs, vertex: Vertex, C: float, *, positive: bool) -> Vertex | None:
-    """Return the vertex at the end of the steepest edge, None where there is no way down."""
+    """Return the vertex at the end of the edge that is steepest per change of the utilities K a, None without a way down."""
     rows, columns, sign = list(vertex.rows), list(vertex.signs), np.array(list(vertex.signs.values()))
     held = pairs.difference(K)[rows]
     inverse = np.asarray(np.linalg.inv(held[:, columns]), dtype=float)
@@ -59,9 +59,14 @@ def pivot(K: Array, pairs: Pairs, vertex: Vertex, C: float, *, positive: bool) -
             ways.append((over, d, -1, j))
     if not ways:
         return None
-    slope, d, gone, come = max(ways, key=lambda way: way[0] / np.linalg.norm(way[1]))
+    slope, d, gone, come = max(ways, key=lambda way: way[0] / _length(K @ way[1], is_column=way[3] >= 0))
     a = _direction(K, columns, inverse @ pairs.goal[rows])
     return _end(K, pairs, vertex, C * pairs.weight, (slope, a, d, gone, come), positive=positive)
+
+
+def _length(ds: Array, *, is_column: bool) -> float:
+    """Return the length of a change of the utilities; some columns make none."""
+    return float(np.sqrt(ds @ ds + (1e-6 if is_column else 0.0)))
 
 
 def _direction(K: Array, columns: list[int], values: Array) -> Array:

@@ -19,7 +19,7 @@ from .problem import Bracket
 from .vertex_walk import LostError, VertexWalk
 
 # a walk of so many pivots costs as much as an interior point, from 100 to 400 items; over pairs three times as many do
-FEW, PER_NODE, OVER_PAIRS = 500, 2.5, 3
+FEW, PER_NODE, MANY, OVER_PAIRS = 500, 8, 4000, 3
 EXACT = 1e-8  # a vertex that is the only optimum needs no more digits
 TIGHT = 1e-6  # an answer that was not solved for has at most this gap, however loose tol is
 
@@ -88,10 +88,10 @@ class MachinePath:
         """Walk to the vertex for C and offer it, say whether it may be the answer; the last time if it was too far."""
         if self.walk is None:
             self.walk = VertexWalk(bracket.problem)
-        before, limit = self.walk.n_pivots, FEW + int(PER_NODE * bracket.problem.graph.n_nodes)
-        over_pairs = self.machine.arcs.over_pairs
-        self.walk.to(C, limit * OVER_PAIRS if over_pairs else limit)
-        self.is_lost = self.walk.n_pivots - before > 0.8 * limit * (OVER_PAIRS if over_pairs else 1)
+        before, over_pairs = self.walk.n_pivots, self.machine.arcs.over_pairs
+        limit = min(FEW + PER_NODE * bracket.problem.graph.n_nodes, MANY) * (OVER_PAIRS if over_pairs else 1)
+        self.walk.to(C, limit)
+        self.is_lost = self.walk.n_pivots - before > 0.8 * limit
         is_only = self.walk.offer(bracket)
         if over_pairs:  # where there are other optima, the one of least norm is not looked for
             self.is_lost |= not is_only

@@ -26,7 +26,7 @@ from .problem import Bracket, Iterate, Problem
 SPREAD = 1e-6  # of the margins asked: above their rounding, below what changes an optimal basis
 SLACK = 1e-9  # by which the gain of a vector may miss its cost
 SURE = 1e-6  # a vertex whose other prices are that far from their bounds is the only optimum
-REFRESH = 150  # pivots between two inversions
+REFRESH = 300  # pivots between two inversions
 
 
 class LostError(Exception):
@@ -38,15 +38,17 @@ class VertexWalk:
 
     def __init__(self, problem: Problem) -> None:
         graph = problem.graph
-        self.K, self.graph, self.positive = problem.K, graph, problem.routing.positive
+        self.graph, self.positive = graph, problem.routing.positive
         self.over_pairs = problem.routing.over_pairs
         self.better, self.worse = graph.better, graph.worse
         self.goal = 1.0 + SPREAD * np.random.default_rng(0).random(graph.n_edges)
         blocks = np.append(0, graph.grounds + 1)
+        sizes = np.diff(blocks)
+        # utilities are measured from their mean, so that the length of their change does not depend on the origin
+        self.K = problem.K - np.repeat(np.add.reduceat(problem.K, blocks[:-1]) / sizes[:, None], sizes, axis=0)
         pairs = blocks, graph.head, graph.reach, self.better, self.worse, graph.weight, self.goal
         self.at = _walk.Walk(self.K, *pairs, self.positive, problem.routing.over_pairs)
         self.at.pull[:] = graph.imbalance(graph.weight)
-        self.at.gain_of_pull[:-1] = self.K.T @ self.at.pull
         self.C = 0.0
 
     @property
@@ -69,20 +71,25 @@ class VertexWalk:
 
     def refresh(self) -> None:
         """Compute again, from the vertex's sets, what the pivots have updated."""
-        at, k = self.at, self.at.k
-        violated = np.where(at.side == 1, self.graph.weight, 0.0)
-        at.pull[:] = self.graph.imbalance(violated)
-        at.gain_of_pull[:-1] = self.K.T @ at.pull
-        rows, columns, minus = at.rows[:k], at.columns[:k], at.minus[:k]
-        held = np.zeros((k, self.K.shape[1] + 1))  # with the column of zeros
-        held[:, :-1] = self.K[self.better[rows]] - self.K[self.worse[rows]]
-        at.inverse[:k, :k] = np.linalg.inv(held[:, columns] - held[:, minus])
-        at.tableau[:k] = at.inverse[:k, :k] @ held
-        at.coefficients[:k] = at.inverse[:k, :k] @ self.goal[rows]
-        b = sums(columns, at.coefficients[:k], held.shape[1]) - sums(minus, at.coefficients[:k], held.shape[1])
-        at.s[:] = self.K @ b[:-1]
+        at, k, m = self.at, self.at.k, len(self.K)
+        at.n_candidates = 0
+        at.pull[:] = self.graph.imbalance(np.where(at.side == 1, self.graph.weight, 0.0))
+        vectors = self.vectors()
+        held = vectors[:, self.better[at.rows[:k]]] - vectors[:, self.worse[at.rows[:k]]]
+        inverse = np.linalg.inv(held)
+        at.edges[:k, :m] = inverse @ vectors
+        at.edges[:k, m : m + k] = inverse
+        at.coefficients[:k] = self.goal[at.rows[:k]] @ inverse
+        at.s[:] = at.coefficients[:k] @ vectors
         if not np.isfinite(at.s).all():
             raise LostError
+
+    def vectors(self) -> Array:
+        """Return what each column in use does to the utilities, one in a row."""
+        columns, minus = self.at.columns[: self.at.k], self.at.minus[: self.at.k]
+        if self.over_pairs:
+            return self.K.T[columns] - self.K.T[minus]
+        return self.K.T[columns]
 
     def offer(self, bracket: Bracket) -> bool:
         """Offer the bracket the vertex for the last C and its multipliers; say whether it is the only optimum."""
@@ -93,7 +100,8 @@ class VertexWalk:
         multipliers = np.where(at.side == 1, cap, 0.0)
         multipliers[rows] = np.clip(y, 0.0, cap[rows])
         bracket.offer_multipliers(multipliers)
-        a = at.inverse[:k, :k].sum(axis=1)  # for margins of exactly 1
+        m = len(self.K)
+        a = at.edges[:k, m : m + k].sum(axis=0)  # for margins of exactly 1
         bracket.offer_point(bracket.problem.routing.carry(at.columns[:k], at.minus[:k], a))
         share = y / cap[rows]
         return bool(np.all((share > SURE) & (share < 1.0 - SURE))) and self._has_all(gain)
