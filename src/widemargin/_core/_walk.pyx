@@ -141,12 +141,6 @@ cdef class Walk:
                     break
         return True if step == DONE else None if step == LOST else False
 
-    def prices(self, double C):
-        """Return the multipliers of the held pairs and the gain K'B'y of every vector."""
-        self._price(C)
-        self._gains(C)
-        return np.array(self.slope[: self.k]), np.array(self.gain[: self.n - 1])
-
     cdef Step _pivot(self, double C, bint allowed) noexcept nogil:
         """Go down the steepest edge to its lowest point and exchange there."""
         cdef Py_ssize_t edge, last

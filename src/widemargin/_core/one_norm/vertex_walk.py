@@ -26,6 +26,7 @@ from .problem import Bracket, Iterate, Problem
 SPREAD = 1e-6  # of the margins asked: above their rounding, below what changes an optimal basis
 SLACK = 1e-9  # by which the gain of a vector may miss its cost
 SURE = 1e-6  # a vertex whose other prices are that far from their bounds is the only optimum
+REFINEMENTS = 2  # of a vertex's multipliers, which are small differences of large numbers
 REFRESH = 300  # pivots between two inversions
 
 
@@ -74,8 +75,7 @@ class VertexWalk:
         at, k, m = self.at, self.at.k, len(self.K)
         at.n_candidates = 0
         at.pull[:] = self.graph.imbalance(np.where(at.side == 1, self.graph.weight, 0.0))
-        vectors = self.vectors()
-        held = vectors[:, self.better[at.rows[:k]]] - vectors[:, self.worse[at.rows[:k]]]
+        vectors, held = self._in_use()
         inverse = np.linalg.inv(held)
         at.edges[:k, :m] = inverse @ vectors
         at.edges[:k, m : m + k] = inverse
@@ -84,24 +84,32 @@ class VertexWalk:
         if not np.isfinite(at.s).all():
             raise LostError
 
-    def vectors(self) -> Array:
-        """Return what each column in use does to the utilities, one in a row."""
-        columns, minus = self.at.columns[: self.at.k], self.at.minus[: self.at.k]
+    def _in_use(self) -> tuple[Array, Array]:
+        """Return what each column in use does to the utilities, one in a row, and to the margins of the held pairs."""
+        at, k = self.at, self.at.k
+        vectors = self.K.T[at.columns[:k]]
         if self.over_pairs:
-            return self.K.T[columns] - self.K.T[minus]
-        return self.K.T[columns]
+            vectors = vectors - self.K.T[at.minus[:k]]
+        return vectors, vectors[:, self.better[at.rows[:k]]] - vectors[:, self.worse[at.rows[:k]]]
+
+    def prices(self) -> tuple[Array, Array, Array]:
+        """Return the coefficients for margins of 1, the multipliers of the held pairs, and the gain K'B'y of every vector."""
+        at, k, m = self.at, self.at.k, len(self.K)
+        vectors, held = self._in_use()
+        inverse = at.edges[:k, m : m + k]
+        y = _refined(held, inverse, at.signs[:k] - self.C * (vectors @ at.pull))
+        pull = self.C * at.pull + sums(self.better[at.rows[:k]], y, m) - sums(self.worse[at.rows[:k]], y, m)
+        return _refined(held.T, inverse.T, np.ones(k)), y, self.K.T @ pull
 
     def offer(self, bracket: Bracket) -> bool:
         """Offer the bracket the vertex for the last C and its multipliers; say whether it is the only optimum."""
         at, cap, k = self.at, bracket.problem.cap, self.at.k
         assert cap is not None
-        y, gain = at.prices(self.C)
+        a, y, gain = self.prices()
         rows = at.rows[:k]
         multipliers = np.where(at.side == 1, cap, 0.0)
         multipliers[rows] = np.clip(y, 0.0, cap[rows])
         bracket.offer_multipliers(multipliers)
-        m = len(self.K)
-        a = at.edges[:k, m : m + k].sum(axis=0)  # for margins of exactly 1
         bracket.offer_point(bracket.problem.routing.carry(at.columns[:k], at.minus[:k], a))
         share = y / cap[rows]
         return bool(np.all((share > SURE) & (share < 1.0 - SURE))) and self._has_all(gain)
@@ -123,10 +131,18 @@ class VertexWalk:
         """Return the bracket's vertex as an interior point shows it, with every vector that is worth its cost."""
         cap, violated = bracket.problem.cap, self.at.side == 1
         assert cap is not None
-        _, gain = self.at.prices(self.C)
+        gain = self.prices()[2]
         worth = bracket.problem.routing.charge(gain) > 1.0 - SLACK
         pairs = pair_barrier.soft(self.graph, cap, bracket.y, 0.0)
         pairs.t[:] = np.where((self.at.side == 0) | violated, 0.0, 1.0)
         pairs.xi[:] = violated
         x = bracket.x
         return Iterate(x, np.where(worth | (x > 0.0), -1.0, 1.0), np.zeros(0), pairs)
+
+
+def _refined(A: Array, inverse: Array, b: Array) -> Array:
+    """Return the solution of A x = b, to more digits than those of the inverse."""
+    x = inverse @ b
+    for _ in range(REFINEMENTS):
+        x += inverse @ (b - A @ x)
+    return np.asarray(x, dtype=float)
