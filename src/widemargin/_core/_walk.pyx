@@ -29,7 +29,7 @@ cdef enum Step:
     DOWN, DONE, LOST
 
 cdef double SLACK = 1e-9  # by which a multiplier or a gain may leave its bounds
-cdef double FLAT = 1e-11  # a margin that moves by less, relatively, does not move
+cdef double FLAT = 1e-8  # a margin that moves by less, relatively, does not move
 cdef double SPREAD = 1e-5  # by which goals may differ from 1
 cdef double OVER_PAIRS = 4.0  # by which columns over pairs are favoured: that saves a quarter of the pivots
 cdef double STILL = 1e-6  # added to the squared lengths of columns: some change no utility
@@ -399,7 +399,7 @@ cdef class Walk:
         These change places when the line-up is sorted as it will be then; goals differ a little from 1.
         """
         cdef Py_ssize_t i, j, l, q, lo
-        cdef double x, last, before
+        cdef double x, last, before, behind
         cdef Out value = &self.value[0]
         cdef Out speed = &self.speed[0]
         cdef Out moved = &self.moved[0]
@@ -409,11 +409,15 @@ cdef class Walk:
         for i in range(2 * self.m):
             moved[i] = value[i] + until * speed[i]
         for q in range(self.block.shape[0] - 1):
-            lo, last, before = 2 * self.block[q], -INFINITY, -INFINITY
+            lo = 2 * self.block[q]
+            last = before = behind = -INFINITY  # moved and unmoved places of the last one, and of those before its run
             for i in range(lo, 2 * self.block[q + 1]):
                 x = moved[i]
-                if (x >= last + SPREAD) & (value[i] >= before + SPREAD):  # as nearly all
-                    then[i], who[i], last, before = x, i, x, value[i]
+                if (x >= last + SPREAD) & (value[i] >= before + SPREAD):  # alone
+                    then[i], who[i], behind, last, before = x, i, max(last, before), x, value[i]
+                    continue
+                if (x >= last) & (fabs(speed[i] - speed[i - 1]) <= flat) & (min(x, value[i]) >= behind + SPREAD):
+                    then[i], who[i], last, before = x, i, x, value[i]  # those that are held together are a run
                     continue
                 before, j = value[i], i
                 while j > lo and then[j - 1] > x:
@@ -430,7 +434,7 @@ cdef class Walk:
                     if moved[l] <= x - SPREAD:  # else seen
                         self._meet(l, i, until, flat, C)
                     l -= 1
-                last = then[i]
+                last, behind = then[i], INFINITY  # no run goes on from here
 
     cdef inline void _meet(self, Py_ssize_t i, Py_ssize_t j, double until, double flat, double C) noexcept nogil:
         """Note the pair of two in the line-up if there is one and it meets its goal."""

@@ -79,7 +79,7 @@ def _end(K: Array, pairs: Pairs, vertex: Vertex, cap: Array, way: tuple, *, posi
     """Go along a way until the objective would rise, and exchange there."""
     slope, a, d, gone, come = way
     left, rate = pairs.goal - pairs.difference(K @ a), pairs.difference(K @ d)
-    moving = np.flatnonzero(vertex.side * rate > 1e-11 * np.abs(K @ d).max()).tolist()
+    moving = np.flatnonzero(vertex.side * rate > 1e-8 * np.abs(K @ d).max()).tolist()
     # where, by how much the slope rises, the pair, or -1 and the coefficient
     kinks = [(max(0.0, left[e] / rate[e]), cap[e] * abs(rate[e]), e, -1) for e in moving]
     for j, sign in vertex.signs.items():
