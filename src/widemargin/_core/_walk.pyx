@@ -33,7 +33,7 @@ cdef double FLAT = 1e-8  # a margin that moves by less, relatively, does not mov
 cdef double SPREAD = 1e-5  # by which goals may differ from 1
 cdef double OVER_PAIRS = 4.0  # by which columns over pairs are favoured: that saves a quarter of the pivots
 cdef double STILL = 1e-6  # added to the squared lengths of columns: some change no utility
-cdef Py_ssize_t CANDIDATES = 48, SCOUT = 16  # columns with a row, and pivots after which they are chosen anew
+cdef Py_ssize_t CANDIDATES = 48, SCOUT = 24  # columns with a row, and pivots after which they are chosen anew
 
 
 cdef void _sort(Py_ssize_t n, Out value, int64_t* order) noexcept nogil:
@@ -93,7 +93,7 @@ cdef class Walk:
     cdef int64_t[::1] come, come_less  # the candidates
     cdef double[::1] sign, a, u, pulled, at, gain, slope, length, share, d, ds, shift, score, ranked, plan, rises
     cdef double[::1] now, value, speed, moved, then  # of the line-up
-    cdef double[:, ::1] edge, fresh, held
+    cdef double[:, ::1] edge, held
     cdef int8_t[::1] sides
 
     def __init__(self, K, blocks, head, reach, better, worse, weight, goal, bint positive, bint over_pairs):
@@ -125,7 +125,7 @@ cdef class Walk:
         self.first_of, self.second_of = np.empty(n + 2 * m, dtype=np.int64), np.empty(n + 2 * m, dtype=np.int64)
         self.low, self.high = np.empty(m, dtype=np.int64), np.empty(m, dtype=np.int64)
         self.come, self.come_less = np.zeros(self.wide, dtype=np.int64), np.zeros(self.wide, dtype=np.int64)
-        self.fresh, self.held = np.empty((self.wide, m + room)), np.empty((self.wide, room))
+        self.held = np.empty((self.wide, room))
         self.reach = 0.1
 
     def walk(self, double C, Py_ssize_t limit):

@@ -50,7 +50,7 @@ class VertexWalk:
         pairs = blocks, graph.head, graph.reach, self.better, self.worse, graph.weight, self.goal
         self.at = _walk.Walk(self.K, *pairs, self.positive, problem.routing.over_pairs)
         self.at.pull[:] = graph.imbalance(graph.weight)
-        self.C = 0.0
+        self.C, self.fresh = 0.0, 0  # how many pivots there were when edges were computed
 
     @property
     def n_pivots(self) -> int:
@@ -62,18 +62,17 @@ class VertexWalk:
         self.C = C
         end = self.at.n_pivots + limit
         while True:
-            before = self.at.n_pivots
-            arrived = self.at.walk(C, min(REFRESH, end - before))
+            arrived = self.at.walk(C, min(self.fresh + REFRESH, end) - self.at.n_pivots)
             if arrived is None or (not arrived and self.at.n_pivots >= end):
                 raise LostError
-            if self.at.n_pivots == before:  # still so with all digits
+            if arrived and (self.at.blur < SLACK or self.at.n_pivots == self.fresh):  # so with all digits
                 return
             self.refresh()
 
     def refresh(self) -> None:
         """Compute again, from the vertex's sets, what the pivots have updated."""
         at, k, m = self.at, self.at.k, len(self.K)
-        at.n_candidates = 0
+        at.n_candidates, self.fresh = 0, at.n_pivots
         at.pull[:] = self.graph.imbalance(np.where(at.side == 1, self.graph.weight, 0.0))
         vectors, held = self._in_use()
         inverse = np.linalg.inv(held)
