@@ -1,17 +1,17 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Pivots of the 1-norm machine's walk along vertices, on a table of edges. Their NumPy twin is `_walk_ref.py`.
 
-A column is a vector, K_i (`columns` i, `minus` the column of zeros at the end), or the difference K_i - K_j over a pair.
+A column is a vector, K_i (`columns` i, `minus` the column of zeros at the end), or the difference K_i - K_j of a pair.
 At a vertex k coefficients, with `signs`, are not zero and k pairs (`rows`) are held at their goals. From it an edge
-leads along every held pair that is let go, and along every column that comes. Kept are the directions of the edges: of
-the utilities, then of the coefficients, a row for each. A pivot ends where a pair meets its goal or a coefficient is zero: that
-one takes the place of what the edge let go, and from all other edges as much of this edge is taken as keeps it there.
+leads along every held pair that is let go, and along every column that comes. Kept are the directions of the edges, a
+row for each: of the utilities, then of the coefficients. A pivot ends where a pair meets its goal or a coefficient is
+zero: that takes the place of what the edge let go, and so much of this edge is taken from all others as keeps it there.
 Columns are many and few of them come: only candidates have a row, those that are worth the most, chosen anew now and
-then. With a row an edge's slope and length are known. The steepest per length is taken, lengths being those of the utilities'
-change: this needs a third of the pivots that the steepest slope needs.
+then. The edge that is steepest per length is taken, by the length of the utilities' change: this needs a third of the
+pivots that the steepest slope needs.
 
-Only pairs whose margin can meet its goal are looked at: nodes are kept sorted by their utilities, and a pair that is
-held or met has its nodes about 1 apart.
+Only pairs whose margin meets its goal are looked at. Nodes are lined up by their utilities, each twice, the second
+time with 1 less: these pairs change places when the line-up is sorted again for the end of a step.
 """
 
 from libc.math cimport INFINITY, fabs
@@ -169,7 +169,7 @@ cdef class Walk:
         return self._exchange(edge, last, toward, C)
 
     cdef void _measure(self, Py_ssize_t i) noexcept nogil:
-        """Set an edge's squared length, and by how much the objective rises along it, but for its own pair or column."""
+        """Set an edge's squared length, and how the objective rises along it, but for its own pair or column."""
         cdef int m = self.m, width = self.m + self.k, one = 1
         cdef double* x = &self.edge[i, 0]
         self.length[i] = ddot(&m, x, &one, x, &one) + (STILL if i >= self.room else 0.0)
@@ -247,11 +247,13 @@ cdef class Walk:
     cdef void _blur(self) noexcept nogil:
         """Set by how much gains may be wrong: those in use are 1, and candidates know theirs from their edges."""
         cdef Py_ssize_t i
+        cdef double known
         self.blur = 0.0
         for i in range(self.k):
             self.blur = max(self.blur, fabs(self.gain[self.col[i]] - self.gain[self.less[i]] - self.sign[i]))
         for i in range(self.n_candidates):
-            self.blur = max(self.blur, fabs(self.gain[self.come[i]] - self.gain[self.come_less[i]] + self.slope[self.room + i]))
+            known = -self.slope[self.room + i]
+            self.blur = max(self.blur, fabs(self.gain[self.come[i]] - self.gain[self.come_less[i]] - known))
 
     cdef Py_ssize_t _suggest_columns(self) noexcept nogil:
         """List the columns that are not in use and their scores; return their number."""

@@ -38,7 +38,7 @@ class Vertex:
 
 
 def pivot(K: Array, pairs: Pairs, vertex: Vertex, C: float, *, positive: bool) -> Vertex | None:
-    """Return the vertex at the end of the edge that is steepest per change of the utilities K a, None without a way down."""
+    """Return the vertex at the end of the steepest edge, per change of the utilities K a; None without a way down."""
     rows, columns, sign = list(vertex.rows), list(vertex.signs), np.array(list(vertex.signs.values()))
     held = pairs.difference(K)[rows]
     inverse = np.asarray(np.linalg.inv(held[:, columns]), dtype=float)

@@ -6,8 +6,8 @@ their cost. Where one of them leaves its box, or another vector is worth more th
 along an edge; it is piecewise linear there, and the walk goes on past pairs that change sides and coefficients that
 change signs until it would rise: a pivot moves hundreds of pairs.
 
-A pivot (see `_walk`) costs a few passes over a tableau of k rows and as many columns as there are vectors. Kernels of
-low rank need a few dozen from one C to the next, others hundreds: the caller sets a limit. Margins are asked a little
+A pivot (see `_walk`) costs a pass over a table of k edges and some candidates. Kernels of low rank need a few dozen
+pivots from one C to the next, others hundreds: the caller sets a limit. Margins are asked a little
 above 1, by another share for each pair, so that no two are met at once; the answer forgets it.
 """
 
@@ -92,7 +92,7 @@ class VertexWalk:
         return vectors, vectors[:, self.better[at.rows[:k]]] - vectors[:, self.worse[at.rows[:k]]]
 
     def prices(self) -> tuple[Array, Array, Array]:
-        """Return the coefficients for margins of 1, the multipliers of the held pairs, and the gain K'B'y of every vector."""
+        """Return the coefficients for margins of 1, the held pairs' multipliers, and the gain K'B'y of every vector."""
         at, k, m = self.at, self.at.k, len(self.K)
         vectors, held = self._in_use()
         inverse = at.edges[:k, m : m + k]
