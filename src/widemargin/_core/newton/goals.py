@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Stop: TypeAlias = Callable[["Look", Array, float], bool]  # of a look, its gradient and its decrement
 
 POOR = 0.1  # a step that leaves more than this share of the decrement was poor
-PATIENT = 0.3  # the same from a start that is nearly right: a sample's Hessian costs as much as five looks at it
+PATIENT = 0.3  # the same where the Hessian learns from steps: a sample's costs as much as five looks at it
 
 
 @dataclass(frozen=True)
@@ -105,10 +105,12 @@ def minimise(
     max_iter: int,
     curvature: Curvature | None = None,
     look: Look | None = None,
-    poor: float = POOR,
+    *,
+    learns: bool = False,
 ) -> Point:
-    """Minimise on a small set of pairs; a Hessian is kept as long as its steps are good."""
+    """Minimise on a small set of pairs; a Hessian is kept, and learns from steps if told, as long as they are good."""
     look = look or goal.data.look(w)
+    poor = PATIENT if learns else POOR
     hessian, is_fresh, before = curvature or goal.curvature(w), curvature is None, np.inf
     for _ in range(max_iter):
         gradient = goal.gradient(w, look)
@@ -118,7 +120,9 @@ def minimise(
             left = hessian.decrement(gradient)
         if not np.isfinite(left) or is_done(look, gradient, left):
             break
-        before = left
+        before, here, seen = left, w, look
         w, look = descend(goal, w, look, -hessian.solve(gradient))
+        if learns:
+            hessian = hessian.learned(w - here, goal.C * (look.pull - seen.pull))
         is_fresh = False
     return Point(w, look, hessian, is_fresh)
