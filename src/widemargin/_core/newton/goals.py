@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 Stop: TypeAlias = Callable[["Look", Array, float], bool]  # of a look, its gradient and its decrement
 
 POOR = 0.1  # a step that leaves more than this share of the decrement was poor
+PROXY_H = 0.3  # a sample has few pairs in a thinner zone, and steps cross it
 PATIENT = 0.3  # the same where the Hessian learns from steps: a sample's costs as much as five looks at it
 
 
@@ -61,10 +62,15 @@ class Goal:
         return replace(self, data=self.data.widened(), proxy=self.proxy and self.proxy.widened())
 
     def smoothed(self, h: float) -> Goal:
-        """Return the same goal under another smoothing."""
+        """Return the same goal under another smoothing; the proxy keeps a zone that has enough pairs."""
         if h == self.data.risk.h and self.proxy is None:
             return self
-        return replace(self, data=self.data.smoothed(h), proxy=self.proxy and self.proxy.smoothed(h))
+        return replace(self, data=self.data.smoothed(h), proxy=self.proxy and self.proxy.smoothed(max(h, PROXY_H)))
+
+    @property
+    def zone(self) -> float:
+        """Return the smoothing that the Hessian is made with."""
+        return (self.data if self.proxy is None else self.proxy).risk.h
 
 
 def _square(v: Array) -> float:

@@ -177,37 +177,39 @@ class Climb:
     def _step(self, left: float) -> None:
         """Take a step, with a better Hessian where the last step was poor."""
         poor = left > POOR * self.before
-        if self._lower_smoothing(left) or left > STALE * self.before:
+        zone = self._source.zone
+        self._lower_smoothing(left)
+        if self._source.zone < zone or left > STALE * self.before:
             if poor and self.is_fresh:
                 self._grow()
             self.curvature, self.is_fresh = self._hessian(), True
-            left = self._left()
         elif self.before < np.inf:
             self.is_fresh = False
-        self.before = left
+        self.before = self._left()
         direction = -self.curvature.solve(self.goal.gradient(self.w, self.look))
         w, look = self.w, self.look
         self.w, self.look = descend(self.goal, w, look, direction)
         self.curvature = self.curvature.learned(self.w - w, self.goal.C * (self.look.pull - look.pull))
         self.seen = self.lift = self.noise = None
 
-    def _lower_smoothing(self, left: float) -> bool:
+    def _lower_smoothing(self, left: float) -> None:
         """Lower the smoothing where it costs too much and this level is nearly solved."""
         goal = self.goal
         lower = next_smoothing(goal, self.w, self.look, self.tol)
         if not goal.data.is_explicit:  # a guess then: the certificate's own bound is safer
             left = 0.5 * float(np.sum(goal.gradient(self.w, self.look) ** 2))
-        is_due = lower < goal.data.risk.h and left <= 0.3 * goal.smoothing_cost(self.w, self.look)
-        if is_due:
+        if lower < goal.data.risk.h and left <= 0.3 * goal.smoothing_cost(self.w, self.look):
             self.goal = goal.smoothed(lower)
             self.helper = self.helper and self.helper.smoothed(lower)
             self.look = self.goal.data.look(self.w)
             self.seen = self.lift = self.noise = None
-        return is_due
+
+    @property
+    def _source(self) -> Goal:
+        return self.goal if self.helper is None else self.helper.whole
 
     def _hessian(self) -> Curvature:
-        source = self.goal if self.helper is None else self.helper.whole
-        return source.curvature(self.w)
+        return self._source.curvature(self.w)
 
     def _grow(self) -> None:
         """Use four times the sample; all pairs where that is most of the data and their Hessian is cheap."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 WARM_H = 0.1
 WARM_RTOL = 0.1  # of tol: a sample is corrected to the gradient of all pairs, so that precision pays
-STAY, STAY_ON = 0.5, 0.8  # of the tolerated gap: so much may the last solution miss and be kept; and kept again
+STAY = 0.8  # of the tolerated gap: so much may the last solution miss and be kept
 FARTHEST = 2.0  # steps in log C that are extrapolated from the last one
 
 
@@ -61,7 +61,7 @@ def _along(goal: Goal, plan: Plan, near: Trace, size: int | None, tol: float) ->
         missed = curvature.decrement(goal.gradient(near.w, near.look)) * (1.0 + 1.0 / helper.share)
         if not goal.data.risk.is_exact:
             missed += goal.smoothing_cost(near.w, near.look)
-        if missed <= (STAY if near.lift is None else STAY_ON) * tol * goal.primal(near.w, near.look):
+        if missed <= STAY * tol * goal.primal(near.w, near.look):
             is_seen = near.seen is not None and near.seen.g.size == helper.items.size
             seen = near.seen if is_seen else helper.whole.data.look(near.w)
             return Start(near.w, near.h, helper, curvature, look=near.look, seen=seen, lift=near.lift, noise=near.noise)
