@@ -11,6 +11,7 @@ group. Utilities arrive for the rows of a block: `u[k]` belongs to item `base + 
 Each loop has a NumPy twin in `_counting_ref.py`.
 """
 
+from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
@@ -34,7 +35,7 @@ cdef struct Sums:  # over items that have been inserted, or over active partners
 
 cdef struct Scratch:  # one group; ascending means in ascending order of utility
     double* u  # utilities, shifted, by position
-    double* us  # ascending
+    double* us  # ascending, between -inf and inf
     double* c  # weights, ascending
     double* x  # payload, ascending
     double* total  # sum over thresholds of share * (weight of the active partners)
@@ -47,6 +48,8 @@ cdef struct Scratch:  # one group; ascending means in ascending order of utility
     int32_t* by_u  # ascending position -> position in the group
     int32_t* spare
     int32_t* count
+    int32_t* first  # ascending: the first active worse partner
+    int32_t* upto  # ascending: so many items have it as an active worse partner
 
 
 cdef bint allocate(Scratch* s, const int64_t[::1] starts, const int64_t[::1] rank, const int64_t[::1] groups,
@@ -58,15 +61,17 @@ cdef bint allocate(Scratch* s, const int64_t[::1] starts, const int64_t[::1] ran
         n = max(n, size)
         table = max(table, cells(size, rank[starts[groups[q]]] + 1))
     k = n if with_payload else 0
-    s.u = <double*> malloc((6 * n + k) * sizeof(double) + (2 * (n + 2) + table) * sizeof(Sums))
-    s.rank = <int32_t*> malloc((4 * n + 16) * sizeof(int32_t))
+    s.u = <double*> malloc((6 * n + 2 + k) * sizeof(double) + (2 * (n + 2) + table) * sizeof(Sums))
+    s.rank = <int32_t*> malloc((6 * n + 16) * sizeof(int32_t))
     if s.u == NULL or s.rank == NULL:
         return False
-    s.us, s.c, s.total = s.u + n, s.u + 2 * n, s.u + 3 * n
-    s.pull, s.moment, s.x = s.u + 4 * n, s.u + 5 * n, s.u + 6 * n
-    s.under = <Sums*> (s.u + 6 * n + k)
+    s.us, s.c, s.total = s.u + n + 1, s.u + 2 * n + 2, s.u + 3 * n + 2
+    s.pull, s.moment, s.x = s.u + 4 * n + 2, s.u + 5 * n + 2, s.u + 6 * n + 2
+    s.under = <Sums*> (s.u + 6 * n + 2 + k)
     s.tree, s.table = s.under + n + 2, s.under + 2 * (n + 2)
-    s.by_u, s.spare, s.count = s.rank + n, s.rank + 2 * n, s.rank + 3 * n
+    s.by_u, s.spare, s.first = s.rank + n, s.rank + 2 * n, s.rank + 3 * n
+    s.upto, s.count = s.rank + 4 * n + 1, s.rank + 5 * n + 2  # upto[-1] and upto[n] are written too
+    s.us[-1] = -INFINITY
     return True
 
 
@@ -205,20 +210,47 @@ cdef inline Sums below(const Sums* tree, Py_ssize_t levels, Py_ssize_t rank) noe
     return s
 
 
+cdef void find_partners(double* us, Py_ssize_t n, double t, int32_t* first, int32_t* upto) noexcept nogil:
+    """Merge us with us + t: first[k] items are no active worse partner of k, and j is one of the first upto[j] items.
+
+    From both ends at once, with nothing to be mispredicted: a comparison moves one pointer or the other. What is written
+    before a pointer moves is written again until it is right; where the ends meet, what both wrote is put right.
+    """
+    cdef Py_ssize_t k = 0, p = 0, i = n - 1, j = n, c, d, below = 0, above = n
+    us[n] = INFINITY
+    while k < i:
+        c = us[k] - us[p] < t  # strict: a margin of exactly t is no violation
+        d = us[i] - us[j - 1] < t
+        first[k], first[i] = <int32_t> p, <int32_t> j
+        upto[p], upto[j - 1] = <int32_t> k, <int32_t> (i + 1)
+        below = below if c else k  # upto[p - 1], and upto[j]
+        above = i + 1 if d else above
+        k += c
+        p += 1 - c
+        j -= d
+        i -= 1 - d
+    while k <= i:
+        c = us[k] - us[p] < t
+        first[k], upto[p] = <int32_t> p, <int32_t> k
+        below = below if c else k
+        k += c
+        p += 1 - c
+    upto[p - 1], upto[j] = <int32_t> below, <int32_t> above
+    for i in range(p, j):
+        upto[i] = <int32_t> k
+
+
 cdef void visit_table(Scratch* s, const double* x, Py_ssize_t n, Py_ssize_t levels, const double[::1] thresholds,
                       const double[::1] shares, double* H, double* inner, double* pairs) noexcept nogil:
     """The same as `visit` for few levels: all prefix sums at once, then each question is a look-up.
 
     One table serves all thresholds, and nothing but the two pointers is mispredicted: twice as fast as a tree.
     """
-    cdef Py_ssize_t i, k, l, m, p, width = levels + 1
+    cdef Py_ssize_t i, k, l, m, width = levels + 1
     cdef Sums* row = s.table
     cdef const Sums* last = s.table + n * width
     cdef const Sums* at
-    cdef const double* us = s.us
-    cdef int32_t* first = s.spare
-    cdef int32_t* opened = s.count
-    cdef double t, share, c, cx, w, wx, mask, h, z, weight, high
+    cdef double t, share, c, cx, w, wx, mask, h, z, weight
     memset(s.total, 0, n * sizeof(double))
     memset(s.pull, 0, n * sizeof(double))
     memset(s.moment, 0, n * sizeof(double))
@@ -235,16 +267,9 @@ cdef void visit_table(Scratch* s, const double* x, Py_ssize_t n, Py_ssize_t leve
     for m in range(thresholds.shape[0]):
         t, share = thresholds[m], shares[m]
         h = z = weight = 0.0
-        p = 0
-        memset(opened, 0, (n + 1) * sizeof(int32_t))
+        find_partners(s.us, n, t, s.first, s.upto)
         for k in range(n):
-            high = us[k]
-            while p < n and not high - us[p] < t:  # strict: a margin of exactly t is no violation
-                p += 1
-            first[k] = <int32_t> p
-            opened[p] += 1
-        for k in range(n):
-            at = s.table + first[k] * width + s.rank[k]
+            at = s.table + s.first[k] * width + s.rank[k]
             w = last[s.rank[k]].c - at.c
             wx = last[s.rank[k]].cx - at.cx
             s.total[k] += share * w
@@ -254,10 +279,8 @@ cdef void visit_table(Scratch* s, const double* x, Py_ssize_t n, Py_ssize_t leve
             h += s.c[k] * ((t - x[k]) * w + wx)
             z += s.c[k] * x[k] * ((x[k] - t) * w - wx)
         if share != 0.0:
-            p = 0
             for k in range(n):
-                p += opened[k]  # k is an active partner of the first p items: of those that open at k or before
-                at = s.table + p * width
+                at = s.table + s.upto[k] * width
                 w = at[levels].c - at[s.rank[k] + 1].c
                 wx = at[levels].cx - at[s.rank[k] + 1].cx
                 s.total[k] += share * w
