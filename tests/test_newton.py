@@ -217,6 +217,14 @@ def test_raw_columns_converge(loss, dtype):
     assert solution.status is Status.CONVERGED
 
 
+def test_float32_products_that_stall_are_widened(monkeypatch):
+    """Where their rounding was thought harmless and hides what is left, steps end; then float64 goes on."""
+    monkeypatch.setattr("widemargin._core.newton.linear.ROUNDING_SHARE", np.inf)
+    X, y, q = graded(21_000, 4, 1050)
+    solution = newton(risk_of(y, q, SQUARED_HINGE), LinearMap(X.astype(np.float32)), 1e-2, tol=1e-9, max_iter=12)
+    assert solution.status is Status.CONVERGED
+
+
 def test_max_iter_is_reported():
     """Too few steps: the honest gap and the status."""
     X, y, q = graded(2000, 20, 40)
