@@ -72,7 +72,8 @@ def _ahead(plan: Plan, near: Trace, C: float, curvature: Factor | None) -> Array
     """Return weights for C: half of the way by the tangent in log C, half as if the loss were quadratic.
 
     At the minimum for c, w = -c r'(w): dw / dlog c = H^-1 w with H = I + c r''. Were r'' constant, w(C) - w(c) would be
-    (C / c - 1) (I + C r'')^-1 w. The hinge's r'' falls as margins grow: mostly the first is too long, the second too short.
+    (C / c - 1) (I + C r'')^-1 w. The hinge's r'' falls as margins grow: the first is mostly too long, the
+    second too short.
     Without a Hessian: the line through the last two solutions, where they are near.
     """
     ratio = C / near.C
