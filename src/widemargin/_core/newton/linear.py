@@ -179,7 +179,10 @@ class Climb:
         """Take a step, with a better Hessian where the last step was poor."""
         poor = left > POOR * self.before
         stale = STALE if self.helper is not None else STALE_LEARNED
-        if self._lower_smoothing(left) or left > stale * self.before:
+        is_lower = self._lower_smoothing(left)
+        left = self._left() if is_lower else left
+        # steps that correct the Hessian keep it: it is a density of pairs, nearly the same in a thinner zone
+        if (is_lower and self.helper is not None) or left > stale * self.before:
             if poor and self.is_fresh:
                 self._grow()
             self.curvature, self.is_fresh = self._hessian(), True

@@ -46,7 +46,7 @@ def _on_line(goal: Goal, plan: Plan, near: Trace) -> Start:
     ahead = _ahead(plan, near, goal.C)
     w = goal.data.representable(ahead)
     look = near.look if ahead is near.w else goal.data.look(w)
-    curvature = Factor.of(goal.C * near.gram) if near.gram is not None else None
+    curvature = Factor(goal.C * near.gram) if near.gram is not None else None
     learned = curvature and curvature.learned(w - near.w, goal.C * (look.pull - near.look.pull))
     return Start(w, near.h, None, learned, look=look)
 
@@ -57,7 +57,7 @@ def _along(goal: Goal, plan: Plan, near: Trace, size: int, tol: float, max_iter:
     seen = near.seen if near.seen is not None and near.seen.g.size == helper.items.size else None
     seen = helper.whole.data.look(near.w) if seen is None else seen
     ahead = _ahead(plan, near, goal.C)
-    curvature = Factor.of(goal.C * near.gram) if near.gram is not None else None
+    curvature = Factor(goal.C * near.gram) if near.gram is not None else None
     if curvature is not None:
         missed = curvature.decrement(goal.gradient(near.w, near.look)) * (1.0 + 1.0 / helper.share)
         if not goal.data.risk.is_exact:
