@@ -26,7 +26,7 @@ ROUNDS, GROWTH = 4, 3.0
 LEAST, PER_FEATURE = 100, 1.5  # rows that are near: at an optimum at most as many as features sit on the margin
 MISPLACED = 1e-9  # how far beyond its margin a far row may be
 EXACT = 1e-9  # a larger gap is no optimum
-PART = 0.01  # of it, asked of the rows that are near: their objective may be several times that of all
+PART = 0.1  # of it, asked of the rows that are near: their objective may be several times that of all
 
 
 def from_nearby(rows: Rows, map_: FeatureMap, C: float, loss: Loss, u: Array, max_iter: int) -> Solution | None:
