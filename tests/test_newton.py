@@ -304,14 +304,14 @@ def test_a_step_corrects_the_hessian():
     rng = np.random.default_rng(0)
     A, B = (M @ M.T for M in rng.normal(size=(2, 6, 6)))
     step, g = rng.normal(size=(2, 6))
-    learned = Factor.of(A).learned(step, B @ step)
+    learned = Factor(A).learned(step, B @ step)
     assert_allclose(learned.gram @ step, B @ step, rtol=1e-9)
     assert np.linalg.eigvalsh(learned.gram).min() > 0.0
     assert_allclose((np.eye(6) + learned.gram) @ learned.solve(g), g, rtol=1e-9, atol=1e-9)
     same = linalg.null_space(np.array([A @ step, B @ step]))
     assert_allclose(same.T @ learned.gram @ same, same.T @ A @ same, rtol=1e-9, atol=1e-9)
     for change in (-step, np.zeros(6)):
-        assert_allclose(Factor.of(A).learned(step, change).gram, A)
+        assert_allclose(Factor(A).learned(step, change).gram, A)
 
 
 @pytest.mark.parametrize("loss", LOSSES)

@@ -178,8 +178,9 @@ class Climb:
         """Take a step, with a better Hessian where the last step was poor."""
         poor = left > POOR * self.before
         zone = self._source.zone
-        self._lower_smoothing(left)
-        if self._source.zone < zone or left > STALE * self.before:
+        left = self._left() if self._lower_smoothing(left) else left
+        # without a sample a thinner zone has pairs enough: their density, which the Hessian is, is nearly the same
+        if (self.helper is not None and self._source.zone < zone) or left > STALE * self.before:
             if poor and self.is_fresh:
                 self._grow()
             self.curvature, self.is_fresh = self._hessian(), True
@@ -192,17 +193,19 @@ class Climb:
         self.curvature = self.curvature.learned(self.w - w, self.goal.C * (self.look.pull - look.pull))
         self.seen = self.lift = self.noise = None
 
-    def _lower_smoothing(self, left: float) -> None:
+    def _lower_smoothing(self, left: float) -> bool:
         """Lower the smoothing where it costs too much and this level is nearly solved."""
         goal = self.goal
         lower = next_smoothing(goal, self.w, self.look, self.tol)
         if not goal.data.is_explicit:  # a guess then: the certificate's own bound is safer
             left = 0.5 * float(np.sum(goal.gradient(self.w, self.look) ** 2))
-        if lower < goal.data.risk.h and left <= 0.3 * goal.smoothing_cost(self.w, self.look):
+        is_due = lower < goal.data.risk.h and left <= 0.3 * goal.smoothing_cost(self.w, self.look)
+        if is_due:
             self.goal = goal.smoothed(lower)
             self.helper = self.helper and self.helper.smoothed(lower)
             self.look = self.goal.data.look(self.w)
             self.seen = self.lift = self.noise = None
+        return is_due
 
     @property
     def _source(self) -> Goal:

@@ -159,7 +159,7 @@ class LinearPairs:
     def curvature(self, w: Array, C: float) -> Curvature:
         """Return the Hessian of 1/2 ||w||^2 + C * risk at w, ready to solve with."""
         if self.is_explicit:
-            return Factor.of(C * self.gram(w))
+            return Factor(C * self.gram(w))
         u = self.utilities(w)
         _, _, hessp = self.risk.evaluate(u)
         return Iterative(lambda v: v + C * self.pull(hessp(self.utilities(v))), self._corner(w, u, C))
@@ -198,7 +198,7 @@ class LinearPairs:
         for part in self._map(lambda at: self.load(*at).squares(degree[slice(*at)]), self._pieces(0, self.n_items)):
             diagonal += part
         gram = probe.gram_at(w, self.risk.h, float(degree.sum()))
-        return Corner(probe.columns, Factor.of(C * gram), 1.0 + C * diagonal)
+        return Corner(probe.columns, Factor(C * gram), 1.0 + C * diagonal)
 
     def utilities(self, w: Array) -> Array:
         """Return Xw in the order of the risk's items."""

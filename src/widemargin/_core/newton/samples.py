@@ -103,7 +103,7 @@ def raised_dual(
     if lift is None:
         end = minimise(part, w, is_done, 6, curvature.scaled(helper.share), own, learns=True)
     else:
-        end = minimise(part, lift.w, is_done, 6, Factor.of(C * lift.gram), learns=True)
+        end = minimise(part, lift.w, is_done, 6, Factor(C * lift.gram), learns=True)
     gram = end.curvature.gram / C if isinstance(end.curvature, Factor) else None
     norm = float(np.sum((part.centre - C * end.look.pull) ** 2))
     slopes = Slopes(look.g, helper.items, end.look.g - own.g)

@@ -53,7 +53,7 @@ def _on_curve(goal: Goal, plan: Plan, near: Trace, curvature: Factor | None) -> 
 
 def _along(goal: Goal, plan: Plan, near: Trace, size: int | None, tol: float) -> Start:
     """Stay where the last solution nearly does, by the bound of a sample; else begin farther on."""
-    curvature = Factor.of(goal.C * near.gram) if near.gram is not None else None
+    curvature = Factor(goal.C * near.gram) if near.gram is not None else None
     if size is None:
         return _on_curve(goal, plan, near, curvature)
     helper = Helper.draw(goal, plan, size)
