@@ -92,7 +92,8 @@ def test_compiled_conjugate_gradients_equal_the_loop(loss, n_groups, n_levels, k
     at, tol = goal.start(b), 1e-9 if kind is np.float64 else 1e-4
     monkeypatch.setattr(kernel, "MOST_CG", 5)  # then rounding has not grown
     for forcing in (1e-9, 0.3):
-        monkeypatch.setattr(kernel, "FORCING", forcing)
+        for name in ("FORCING", "FORCING_EXACT"):
+            monkeypatch.setattr(kernel, name, forcing)
         steady = [Steady.of(Span.best(K), risk, 0.02, at.s)] if kind is np.float64 else []  # else rounding is all
         for condition in (PLAIN, *steady):
             x, Kx, steps = direction(goal, at, condition, 0.0, goal.gram.square)

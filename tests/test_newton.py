@@ -217,6 +217,14 @@ def test_raw_columns_converge(loss, dtype):
     assert solution.status is Status.CONVERGED
 
 
+def test_float32_products_that_stall_are_widened(monkeypatch):
+    """Where their rounding was thought harmless and hides what is left, steps end; then float64 goes on."""
+    monkeypatch.setattr("widemargin._core.newton.linear.ROUNDING_SHARE", np.inf)
+    X, y, q = graded(21_000, 4, 1050)
+    solution = newton(risk_of(y, q, SQUARED_HINGE), LinearMap(X.astype(np.float32)), 1e-2, tol=1e-9, max_iter=12)
+    assert solution.status is Status.CONVERGED
+
+
 def test_max_iter_is_reported():
     """Too few steps: the honest gap and the status."""
     X, y, q = graded(2000, 20, 40)
@@ -296,14 +304,14 @@ def test_a_step_corrects_the_hessian():
     rng = np.random.default_rng(0)
     A, B = (M @ M.T for M in rng.normal(size=(2, 6, 6)))
     step, g = rng.normal(size=(2, 6))
-    learned = Factor.of(A).learned(step, B @ step)
+    learned = Factor(A).learned(step, B @ step)
     assert_allclose(learned.gram @ step, B @ step, rtol=1e-9)
     assert np.linalg.eigvalsh(learned.gram).min() > 0.0
     assert_allclose((np.eye(6) + learned.gram) @ learned.solve(g), g, rtol=1e-9, atol=1e-9)
     same = linalg.null_space(np.array([A @ step, B @ step]))
     assert_allclose(same.T @ learned.gram @ same, same.T @ A @ same, rtol=1e-9, atol=1e-9)
     for change in (-step, np.zeros(6)):
-        assert_allclose(Factor.of(A).learned(step, change).gram, A)
+        assert_allclose(Factor(A).learned(step, change).gram, A)
 
 
 @pytest.mark.parametrize("loss", LOSSES)

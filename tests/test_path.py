@@ -31,7 +31,7 @@ from widemargin import (
 from widemargin._core import comparisons, maps
 from widemargin._core.interior_point import from_nearby, interior_point, iterations
 from widemargin._core.losses import HINGE
-from widemargin.datasets import make_graded_queries
+from widemargin.datasets import make_graded_queries, make_ordinal
 from widemargin.metrics import ndcg_score, ndcg_scorer
 from widemargin.model_selection import PairKFold, QueryKFold, c_path, qid_from_group_sizes
 
@@ -129,6 +129,15 @@ def test_ordinal_paths_have_the_thresholds_of_fits(how, loss, monkeypatch):
         assert_allclose(model.thresholds_, own.thresholds_, atol=1e-6)
         assert_allclose(model.utility(sample.X), own.utility(sample.X), atol=1e-6)
         assert model.duality_gap_ <= 1e-9
+
+
+def test_exact_paths_meet_all_pairs_once(monkeypatch):
+    """Also at a large C, where the pairs near their margin have an objective of several times that of all."""
+    data, sizes, whole = make_ordinal(200, random_state=0), [], iterations.scaled_problem
+    monkeypatch.setattr(iterations, "scaled_problem", lambda rows, *a: sizes.append(rows.shape[0]) or whole(rows, *a))
+    path = c_path(OrdinalSVM(), data.X, data.y, np.geomspace(1e-4, 1e2, 20))
+    assert sizes.count(max(sizes)) == 1
+    assert path.gaps.max() <= 1e-9
 
 
 def test_an_exact_solution_from_far_away_is_the_exact_solution_or_none():

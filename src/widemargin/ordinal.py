@@ -135,7 +135,8 @@ class OrdinalSVM(ClassifierMixin, PreferenceEstimator):
         X, labels, weight, _, kept = self._check_samples(X, np.asarray(y), sample_weight)
         codes = self._codes(labels, order)
         levels = comparisons.from_levels(codes, np.zeros_like(codes), weight)
-        return Task(X, kept, self._make_map(X, implicit=True), levels)
+        items = [np.flatnonzero(codes == k) for k in range(len(self.classes_))]
+        return Task(X, kept, self._make_map(X, implicit=True), levels, {"items": items})
 
     def _learn(self, task):
         exact_pairs = EXACT_PAIRS // 4 if task.map_.is_gram else EXACT_PAIRS
@@ -143,17 +144,13 @@ class OrdinalSVM(ClassifierMixin, PreferenceEstimator):
         self._keep_solution(solver, [solution])
         self._keep_model(task, [solution])
         self._warn_if_collapsed("The labels contradict each other, or the features do not tell the items apart.")
-        u, levels = solution.utilities, task.comparisons
+        u = solution.utilities
         if u is None:
             u = task.map_.forward_exact(solution.weights)
         blur = 0.0 if solver == "interior_point" else np.sqrt(2.0 * self.duality_gap_)
+        closest_pair = self.thresholds == "closest_pair"
         self.thresholds_ = rules.thresholds(
-            u,
-            levels.level,
-            levels.weight,
-            len(self.classes_),
-            closest_pair=self.thresholds == "closest_pair",
-            blur=blur,
+            u, task.rest["items"], task.comparisons.weight, closest_pair=closest_pair, blur=blur
         )
         return self
 

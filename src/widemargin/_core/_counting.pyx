@@ -11,6 +11,7 @@ group. Utilities arrive for the rows of a block: `u[k]` belongs to item `base + 
 Each loop has a NumPy twin in `_counting_ref.py`.
 """
 
+from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
@@ -34,7 +35,7 @@ cdef struct Sums:  # over items that have been inserted, or over active partners
 
 cdef struct Scratch:  # one group; ascending means in ascending order of utility
     double* u  # utilities, shifted, by position
-    double* us  # ascending
+    double* us  # ascending, with room for one more
     double* c  # weights, ascending
     double* x  # payload, ascending
     double* total  # sum over thresholds of share * (weight of the active partners)
@@ -47,26 +48,31 @@ cdef struct Scratch:  # one group; ascending means in ascending order of utility
     int32_t* by_u  # ascending position -> position in the group
     int32_t* spare
     int32_t* count
+    int32_t* worse  # by threshold, for `visit_table`: the active worse partners of a position are here and after
+    int32_t* better  # by threshold: the active better partners are before
 
 
 cdef bint allocate(Scratch* s, const int64_t[::1] starts, const int64_t[::1] rank, const int64_t[::1] groups,
                    bint with_payload) noexcept nogil:
     """Get room for the largest of the groups; False where there is none."""
-    cdef Py_ssize_t q, n = 1, table = 0, k, size
+    cdef Py_ssize_t q, n = 1, table = 0, k, m = 0, size
     for q in range(groups.shape[0]):
         size = starts[groups[q] + 1] - starts[groups[q]]
         n = max(n, size)
-        table = max(table, cells(size, rank[starts[groups[q]]] + 1))
+        k = cells(size, rank[starts[groups[q]]] + 1)
+        table = max(table, k)
+        m = max(m, size + 1 if k > 0 else 0)
     k = n if with_payload else 0
-    s.u = <double*> malloc((6 * n + k) * sizeof(double) + (2 * (n + 2) + table) * sizeof(Sums))
-    s.rank = <int32_t*> malloc((4 * n + 16) * sizeof(int32_t))
+    s.u = <double*> malloc((6 * n + k + 2) * sizeof(double) + (2 * (n + 2) + table) * sizeof(Sums))
+    s.rank = <int32_t*> malloc((4 * n + 16 + 2 * MOST * m) * sizeof(int32_t))
     if s.u == NULL or s.rank == NULL:
         return False
-    s.us, s.c, s.total = s.u + n, s.u + 2 * n, s.u + 3 * n
-    s.pull, s.moment, s.x = s.u + 4 * n, s.u + 5 * n, s.u + 6 * n
-    s.under = <Sums*> (s.u + 6 * n + k)
+    s.c, s.total, s.pull = s.u + n, s.u + 2 * n, s.u + 3 * n
+    s.moment, s.x, s.us = s.u + 4 * n, s.u + 5 * n, s.u + 5 * n + k
+    s.under = <Sums*> (s.u + 6 * n + k + 2)
     s.tree, s.table = s.under + n + 2, s.under + 2 * (n + 2)
     s.by_u, s.spare, s.count = s.rank + n, s.rank + 2 * n, s.rank + 3 * n
+    s.worse, s.better = s.rank + 4 * n + 16, s.rank + 4 * n + 16 + MOST * m
     return True
 
 
@@ -205,20 +211,40 @@ cdef inline Sums below(const Sums* tree, Py_ssize_t levels, Py_ssize_t rank) noe
     return s
 
 
+cdef void between(Scratch* s, Py_ssize_t n, const double[::1] thresholds) noexcept nogil:
+    """Find for each position where its active worse partners begin, and where its active better ones end.
+
+    Two pointers, k and i - k: which of them moves on cannot be predicted, so that nothing branches; and all thresholds
+    at once, since each waits for its comparison.
+    """
+    cdef Py_ssize_t i, k, m, M = thresholds.shape[0]
+    cdef Py_ssize_t[MOST] at
+    cdef double[MOST] t
+    cdef double* us = s.us
+    us[n] = INFINITY
+    for m in range(M):
+        at[m], t[m] = 0, thresholds[m]
+    for i in range(2 * n):
+        for m in range(M):
+            k = at[m]
+            s.worse[m * (n + 1) + k] = <int32_t> (i - k)
+            s.better[m * (n + 1) + i - k] = <int32_t> k
+            at[m] = k + (us[k] - us[i - k] < t[m])  # strict: a margin of exactly t is no violation
+
+
 cdef void visit_table(Scratch* s, const double* x, Py_ssize_t n, Py_ssize_t levels, const double[::1] thresholds,
                       const double[::1] shares, double* H, double* inner, double* pairs) noexcept nogil:
     """The same as `visit` for few levels: all prefix sums at once, then each question is a look-up.
 
-    One table serves all thresholds, and nothing but the two pointers is mispredicted: twice as fast as a tree.
+    One table serves all thresholds, and nothing is mispredicted: three times as fast as a tree.
     """
-    cdef Py_ssize_t i, k, l, m, p, width = levels + 1
+    cdef Py_ssize_t i, k, l, m, width = levels + 1
     cdef Sums* row = s.table
     cdef const Sums* last = s.table + n * width
     cdef const Sums* at
-    cdef const double* us = s.us
-    cdef int32_t* first = s.spare
-    cdef int32_t* opened = s.count
-    cdef double t, share, c, cx, w, wx, mask, h, z, weight, high
+    cdef const int32_t* worse
+    cdef const int32_t* better
+    cdef double t, share, c, cx, w, b, wx, mask, h, z, weight
     memset(s.total, 0, n * sizeof(double))
     memset(s.pull, 0, n * sizeof(double))
     memset(s.moment, 0, n * sizeof(double))
@@ -232,38 +258,26 @@ cdef void visit_table(Scratch* s, const double* x, Py_ssize_t n, Py_ssize_t leve
             row[width + l].c = row[l].c + mask * c
             row[width + l].cx = row[l].cx + mask * cx
         row += width
+    between(s, n, thresholds)
     for m in range(thresholds.shape[0]):
         t, share = thresholds[m], shares[m]
         h = z = weight = 0.0
-        p = 0
-        memset(opened, 0, (n + 1) * sizeof(int32_t))
+        worse, better = s.worse + m * (n + 1), s.better + m * (n + 1)
         for k in range(n):
-            high = us[k]
-            while p < n and not high - us[p] < t:  # strict: a margin of exactly t is no violation
-                p += 1
-            first[k] = <int32_t> p
-            opened[p] += 1
-        for k in range(n):
-            at = s.table + first[k] * width + s.rank[k]
+            at = s.table + worse[k] * width + s.rank[k]
             w = last[s.rank[k]].c - at.c
             wx = last[s.rank[k]].cx - at.cx
-            s.total[k] += share * w
-            s.pull[k] -= share * t * w
-            s.moment[k] += share * wx
             weight += s.c[k] * w
             h += s.c[k] * ((t - x[k]) * w + wx)
-            z += s.c[k] * x[k] * ((x[k] - t) * w - wx)
-        if share != 0.0:
-            p = 0
-            for k in range(n):
-                p += opened[k]  # k is an active partner of the first p items: of those that open at k or before
-                at = s.table + p * width
-                w = at[levels].c - at[s.rank[k] + 1].c
-                wx = at[levels].cx - at[s.rank[k] + 1].cx
-                s.total[k] += share * w
-                s.pull[k] += share * t * w
-                s.moment[k] += share * wx
-                z += s.c[k] * x[k] * ((x[k] + t) * w - wx)
+            if share == 0.0:
+                continue
+            at = s.table + better[k] * width
+            b = at[levels].c - at[s.rank[k] + 1].c
+            wx += at[levels].cx - at[s.rank[k] + 1].cx
+            s.total[k] += share * (b + w)
+            s.pull[k] += share * t * (b - w)
+            s.moment[k] += share * wx
+            z += s.c[k] * x[k] * (x[k] * (b + w) + t * (b - w) - wx)
         H[m], inner[m], pairs[m] = h, z, weight
 
 

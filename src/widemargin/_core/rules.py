@@ -96,20 +96,19 @@ def _middle(low: float, high: float) -> float:
     return 0.5 * (low + high)
 
 
-def thresholds(
-    u: Array, level: IntArray, weight: Array, n_levels: int, *, closest_pair: bool, blur: float = 0.0
-) -> Array:
-    """Return n_levels - 1 monotone cuts between the levels 0 .. n_levels - 1: 000 (12), or the fewest errors.
+def thresholds(u: Array, items: list[IntArray], weight: Array, *, closest_pair: bool, blur: float = 0.0) -> Array:
+    """Return monotone cuts between neighbouring levels, the items of each given: 000 (12), or the fewest errors.
 
     `blur` says how far utilities of size 1 may be from the optimum's; a margin of 1 is tested to that.
     """
-    by_level, slack = [np.sort(u[level == k]) for k in range(n_levels)], max(ON_MARGIN, blur)
-    cuts, errors = np.empty(n_levels - 1), None
-    for k in range(n_levels - 1):
+    by_level, slack = [np.sort(u[those]) for those in items], max(ON_MARGIN, blur)
+    cuts, errors, is_low = np.empty(len(items) - 1), None, np.zeros(u.size, bool)
+    for k in range(cuts.size):
+        is_low[items[k]] = True
         cut = _closest_pair(by_level[k], by_level[k + 1], slack) if closest_pair else None
         if cut is None:
             errors = errors or _Errors.of(u, weight)
-            cut = errors.fewest(level <= k)
+            cut = errors.fewest(is_low)
         cuts[k] = cut
     return pooled(cuts)
 

@@ -26,6 +26,7 @@ ROUNDS, GROWTH = 4, 3.0
 LEAST, PER_FEATURE = 100, 1.5  # rows that are near: at an optimum at most as many as features sit on the margin
 MISPLACED = 1e-9  # how far beyond its margin a far row may be
 EXACT = 1e-9  # a larger gap is no optimum
+PART = 0.1  # of it, asked of the rows that are near: their objective may be several times that of all
 
 
 def from_nearby(rows: Rows, map_: FeatureMap, C: float, loss: Loss, u: Array, max_iter: int) -> Solution | None:
@@ -63,7 +64,7 @@ def _without_far(
     v = map_.adjoint_exact(fixed)
     by_v = map_.forward_exact(v)
     part = Rows(rows.D[near], rows.E[near], rows.margin[near] - (rows.D @ by_v)[near], rows.weight[near])
-    found = interior_point(part, map_, C, loss, tol=EXACT, max_iter=max_iter)
+    found = interior_point(part, map_, C, loss, tol=PART * EXACT, max_iter=max_iter)
     weights = v + found.weights
     u = map_.forward_exact(weights)
     norm = map_.squared_norm(weights)

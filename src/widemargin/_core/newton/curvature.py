@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol, TypeAlias
 
 import numpy as np
@@ -33,15 +34,14 @@ class Curvature(Protocol):
 
 @dataclass(frozen=True)
 class Factor:
-    """Cholesky factor, scaled to unit diagonal: columns of X may differ by many decades."""
+    """Cholesky factor, made when it is asked for; scaled to unit diagonal: columns of X may differ by many decades."""
 
     gram: Array  # C X'LX
-    scale: Array
-    chol: Array
 
-    @classmethod
-    def of(cls, gram: Array) -> Factor:
-        """Factorise I + gram; a tiny ridge on the unit diagonal grows until the factor exists."""
+    @cached_property
+    def parts(self) -> tuple[Array, Array]:
+        """Return the scale and the factor of I + gram; a tiny ridge on the unit diagonal grows until it exists."""
+        gram = self.gram
         diagonal = slice(None, None, gram.shape[0] + 1)
         scale = 1.0 / np.sqrt(1.0 + np.maximum(np.diag(gram), 0.0))
         H = gram * (scale[:, None] * scale)
@@ -50,13 +50,14 @@ class Factor:
             H.flat[diagonal] = 1.0 + ridge
             chol, info = linalg.lapack.dpotrf(H, lower=0, clean=0)
             if info == 0 or not ridge < 1.0:
-                return cls(gram, scale, chol)
+                return scale, chol
             ridge *= 30.0
 
     def solve(self, g: Array) -> Array:
         """Return (I + gram)^-1 g."""
-        x, _ = linalg.lapack.dpotrs(self.chol, self.scale * g, lower=0)
-        return self.scale * x
+        scale, chol = self.parts
+        x, _ = linalg.lapack.dpotrs(chol, scale * g, lower=0)
+        return scale * x
 
     def decrement(self, g: Array) -> float:
         """Return 1/2 g' (I + gram)^-1 g."""
@@ -64,7 +65,7 @@ class Factor:
 
     def scaled(self, share: float) -> Factor:
         """Return the factor of I + share * gram."""
-        return Factor.of(share * self.gram)
+        return Factor(share * self.gram)
 
     def learned(self, step: Array, change: Array) -> Factor:
         """Return the factor with a gram that maps the step to the change: BFGS, which keeps it convex."""
@@ -72,7 +73,7 @@ class Factor:
         now, then = float(step @ change), float(step @ before)
         if not (now > 0.0 and then > 0.0):
             return self
-        return Factor.of(self.gram + np.outer(change / now, change) - np.outer(before / then, before))
+        return Factor(self.gram + np.outer(change / now, change) - np.outer(before / then, before))
 
 
 @dataclass(frozen=True)

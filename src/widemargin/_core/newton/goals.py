@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 Stop: TypeAlias = Callable[["Look", Array, float], bool]  # of a look, its gradient and its decrement
 
 POOR = 0.1  # a step that leaves more than this share of the decrement was poor
-PATIENT = 0.3  # the same from a start that is nearly right: a sample's Hessian costs as much as five looks at it
+PROXY_H = 0.3  # a sample has few pairs in a thinner zone, and steps cross it
+PATIENT = 0.3  # the same where the Hessian learns from steps: a sample's costs as much as five looks at it
 
 
 @dataclass(frozen=True)
@@ -61,10 +62,15 @@ class Goal:
         return replace(self, data=self.data.widened(), proxy=self.proxy and self.proxy.widened())
 
     def smoothed(self, h: float) -> Goal:
-        """Return the same goal under another smoothing."""
+        """Return the same goal under another smoothing; the proxy keeps a zone that has enough pairs."""
         if h == self.data.risk.h and self.proxy is None:
             return self
-        return replace(self, data=self.data.smoothed(h), proxy=self.proxy and self.proxy.smoothed(h))
+        return replace(self, data=self.data.smoothed(h), proxy=self.proxy and self.proxy.smoothed(max(h, PROXY_H)))
+
+    @property
+    def zone(self) -> float:
+        """Return the smoothing that the Hessian is made with."""
+        return (self.data if self.proxy is None else self.proxy).risk.h
 
 
 def _square(v: Array) -> float:
@@ -105,10 +111,12 @@ def minimise(
     max_iter: int,
     curvature: Curvature | None = None,
     look: Look | None = None,
-    poor: float = POOR,
+    *,
+    learns: bool = False,
 ) -> Point:
-    """Minimise on a small set of pairs; a Hessian is kept as long as its steps are good."""
+    """Minimise on a small set of pairs; a Hessian is kept, and learns from steps if told, as long as they are good."""
     look = look or goal.data.look(w)
+    poor = PATIENT if learns else POOR
     hessian, is_fresh, before = curvature or goal.curvature(w), curvature is None, np.inf
     for _ in range(max_iter):
         gradient = goal.gradient(w, look)
@@ -118,7 +126,9 @@ def minimise(
             left = hessian.decrement(gradient)
         if not np.isfinite(left) or is_done(look, gradient, left):
             break
-        before = left
+        before, here, seen = left, w, look
         w, look = descend(goal, w, look, -hessian.solve(gradient))
+        if learns:
+            hessian = hessian.learned(w - here, goal.C * (look.pull - seen.pull))
         is_fresh = False
     return Point(w, look, hessian, is_fresh)

@@ -34,7 +34,7 @@ Say: TypeAlias = Callable[[str], None]
 Seen: TypeAlias = "tuple[Terms, Array, Hessian]"  # what the risk says of utilities
 
 SEED = 20100
-FORCING = 0.3  # share of the residual that conjugate gradients leave
+FORCING, FORCING_EXACT = 0.3, 0.2  # share of the residual that conjugate gradients leave: smoothed, or squared slacks
 EASY_CG, STALE_CG = 14, 20  # steps of conjugate gradients: to do without a preconditioner, or to make a new one
 EASY_ALONE_CG = 24  # the same for one solve of some thousand items
 EASY_MANY_CG, SPAN_OF_A_STEP = 2, 100  # the same for many items: what a preconditioner costs depends on its span
@@ -126,13 +126,14 @@ def direction(
     """
     r = -np.stack([at.R, at.KR])  # here and below: coefficients, and their values K b
     most = MOST_CG if condition is PLAIN else MOST_CONDITIONED_CG
+    share = (FORCING_EXACT if goal.risk.is_exact else FORCING) ** 2
     if K is not None and condition.parts is not None:
         by = condition.parts._replace(basis=condition.parts.basis.astype(K.dtype, copy=False))
-        x, n_steps = at.hessp.solve(K, goal.C, r, by, FORCING**2, enough, most)
+        x, n_steps = at.hessp.solve(K, goal.C, r, by, share, enough, most)
         return x[0], x[1], n_steps
     x, q, d = np.zeros_like(r), np.empty_like(r), condition(r).copy()  # r changes in place
     rz, rest = float(r[0] @ d[1]), float(r[0] @ r[1])
-    target = max(FORCING**2 * rest, enough)
+    target = max(share * rest, enough)
     for k in range(1, 1 + most):
         q[0] = d[0] + goal.C * at.hessp(d[1])
         q[1] = goal.gram.product(q[0])

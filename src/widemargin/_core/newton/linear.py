@@ -35,14 +35,13 @@ Say: TypeAlias = Callable[[str], None]
 
 ROUNDING_SHARE = 0.1  # of the tolerated gap that float32 products may cost
 SMOOTHING_SHARE = 0.3  # of the tolerated gap that the smoothing of the hinge may cost
-STALE = 0.03  # share of the decrement beyond which a new Hessian is made: it costs less than another pass
-STALE_LEARNED = 0.1  # the same where steps correct the Hessian: without a sample
+STALE = 0.1  # share of the decrement beyond which a new Hessian is made: it costs less than another pass
 FIRST_H = 1.0
 SMALLEST_START_H = 0.06  # samples have few pairs in a thinner zone, and their solutions move on by more than it
 THIN = 1e-3
 START_RTOL = 0.002
 HOPE = 1.2  # times the tolerated gap: beyond, raising the dual value is not tried
-STALL = 1e-13
+STALL, STALL_NARROW = 1e-13, 1e-7  # shares of the objective that rounding may hide: of float64, of float32 products
 WITHOUT_SAMPLES = 10_000  # items up to which, for the hinge, steps that correct the Hessian make a path quicker
 
 
@@ -118,7 +117,6 @@ class Climb:
         self.seen, self.lift, self.noise = start.seen, start.lift, start.noise
         self.best = Best(self.w, self.look)
         self.before, self.last_gap, self.idle = np.inf, np.inf, 0
-        self.first = 0.0  # what was left at the first look, as a share of the objective
         self.rounding = 0.0  # what float32 products may add to the dual value
         self._check_rounding(start.noise)
         self.is_fresh = start.is_fresh or start.curvature is None
@@ -130,8 +128,6 @@ class Climb:
             left = self._left()
             self._certify(left)
             best = self.best
-            if n_iter == 0 and best.primal > 0.0:
-                self.first = left / best.primal
             say(f"newton {n_iter}: objective {best.primal:.9g}, gap {best.gap:.2e}, left {left:.1e}")
             if not np.isfinite(left):
                 return best.solution(self.goal.C, n_iter, Status.NOT_FINITE)
@@ -170,28 +166,31 @@ class Climb:
 
     def _is_stalled(self, left: float) -> bool:
         """Return whether rounding is all that is left: looks at the minimum without a better certificate."""
-        moves = self.best.gap < 0.5 * self.last_gap or left > STALL * self.best.primal
+        is_wide = self.goal.data.is_wide
+        moves = self.best.gap < 0.5 * self.last_gap or left > (STALL if is_wide else STALL_NARROW) * self.best.primal
         self.idle = 0 if moves else self.idle + 1
         self.last_gap = min(self.last_gap, self.best.gap)
+        if self.idle >= 2 and not is_wide:
+            self._widen()
         return self.idle >= 4
 
     def _step(self, left: float) -> None:
         """Take a step, with a better Hessian where the last step was poor."""
         poor = left > POOR * self.before
-        stale = STALE if self.helper is not None else STALE_LEARNED
-        if self._lower_smoothing(left) or left > stale * self.before:
+        zone = self._source.zone
+        left = self._left() if self._lower_smoothing(left) else left
+        # without a sample a thinner zone has pairs enough: their density, which the Hessian is, is nearly the same
+        if (self.helper is not None and self._source.zone < zone) or left > STALE * self.before:
             if poor and self.is_fresh:
                 self._grow()
             self.curvature, self.is_fresh = self._hessian(), True
-            left = self._left()
         elif self.before < np.inf:
             self.is_fresh = False
-        self.before = left
+        self.before = self._left()
         direction = -self.curvature.solve(self.goal.gradient(self.w, self.look))
         w, look = self.w, self.look
         self.w, self.look = descend(self.goal, w, look, direction)
-        if self.helper is None:
-            self.curvature = self.curvature.learned(self.w - w, self.goal.C * (self.look.pull - look.pull))
+        self.curvature = self.curvature.learned(self.w - w, self.goal.C * (self.look.pull - look.pull))
         self.seen = self.lift = self.noise = None
 
     def _lower_smoothing(self, left: float) -> bool:
@@ -208,9 +207,12 @@ class Climb:
             self.seen = self.lift = self.noise = None
         return is_due
 
+    @property
+    def _source(self) -> Goal:
+        return self.goal if self.helper is None else self.helper.whole
+
     def _hessian(self) -> Curvature:
-        source = self.goal if self.helper is None else self.helper.whole
-        return source.curvature(self.w)
+        return self._source.curvature(self.w)
 
     def _grow(self) -> None:
         """Use four times the sample; all pairs where that is most of the data and their Hessian is cheap."""
@@ -225,11 +227,13 @@ class Climb:
 
     def trace(self) -> Trace:
         """Return what a solve for a nearby C can start from."""
-        gram = self.curvature.gram / self.goal.C if isinstance(self.curvature, Factor) else None
+        goal, end, gram, tangent = self.goal, self.w, None, None
+        if isinstance(self.curvature, Factor):
+            end = self.w - self.curvature.solve(goal.gradient(self.w, self.look))
+            tangent, gram = self.curvature.solve(end), self.curvature.gram / goal.C
         if self.lift is not None and self.helper is not None:
             gram = self.lift.gram / self.helper.share
-        h = self.goal.data.risk.h
-        return Trace(self.goal.C, self.w, h, self.look, gram, self.seen, self.lift, self.noise, self.first)
+        return Trace(goal.C, self.w, goal.data.risk.h, self.look, end, tangent, gram, self.seen, self.lift, self.noise)
 
     def _check_rounding(self, noise: tuple[float, float] | None) -> None:
         """Widen float32 products where their rounding would spoil the certificate."""
@@ -242,9 +246,13 @@ class Climb:
         if error <= ROUNDING_SHARE * self.tol * goal.primal(self.w, self.look):
             self.rounding = 3.0 * error
         else:
-            self.goal = goal.widened()
-            self.helper = self.helper and self.helper.widened()
-            self.look, self.seen = self.goal.data.look(self.w), None
+            self._widen()
+
+    def _widen(self) -> None:
+        """Go on with all products in float64."""
+        self.goal, self.helper = self.goal.widened(), self.helper and self.helper.widened()
+        self.look = self.goal.data.look(self.w)
+        self.seen, self.lift, self.noise, self.rounding, self.idle = None, None, None, 0.0, 0
 
 
 def sample_sizes(data: LinearPairs) -> list[int]:

@@ -30,6 +30,7 @@ T = TypeVar("T")
 BLOCK_BYTES = 1 << 21  # of a block: the unit of work of a thread
 PIECE_BYTES = 1 << 18  # of the rows that are multiplied twice while they are in the second-level cache
 LEAST_ROWS, BLOCKS = 512, 64  # of a block, unless it has more bytes: as many blocks as threads can share evenly
+PARTS, LEAST_PART = 16, 1024  # of the rows, each a call for a thread; and rows of one
 GRAM_PARTS = 16  # sums of blocks, added up in their order
 N_PROBES, PROBE_ROWS = 3, 1024
 MOST_ROWS = 4096  # of a block: float32 sums of more rows lose digits
@@ -64,6 +65,7 @@ class LinearPairs:
     pool: Pool | None = None
     rows: IntArray | None = None  # where groups are scattered: the rows of X, group by group
     plan: list[Block] = field(default_factory=list)
+    parts: list[Block] = field(default_factory=list)  # for looks, which cut them into pieces themselves
     probes: list[Probe] = field(default_factory=list)  # the one sample that preconditions, when it is first asked for
 
     @classmethod
@@ -80,7 +82,7 @@ class LinearPairs:
         if precise is None:
             precise = sparse.issparse(X) or X.shape[0] <= SMALL_DATA or _is_badly_scaled(X)
         n_rows = _rows_of_a_block(X)
-        return cls(X, risk, precise, pool, rows, risk.blocks(n_rows))
+        return cls(X, risk, precise, pool, rows, risk.blocks(n_rows), risk.blocks(max(LEAST_PART, X.shape[0] // PARTS)))
 
     @property
     def n_features(self) -> int:
@@ -149,7 +151,7 @@ class LinearPairs:
     def look(self, w: Array) -> Look:
         """Return the pairs' sums, X'g and g at w: one pass over X."""
         pull, sums, g = np.zeros(self.n_features), np.zeros(3), np.empty(self.n_items)
-        for terms, part in self._map(lambda block: self._look_block(w, block, g[block.start : block.stop]), self.plan):
+        for terms, part in self._map(lambda block: self._look_block(w, block, g[block.start : block.stop]), self.parts):
             sums += terms
             pull += part
         return Look(type(terms)(*sums.tolist()), pull, g)
@@ -157,7 +159,7 @@ class LinearPairs:
     def curvature(self, w: Array, C: float) -> Curvature:
         """Return the Hessian of 1/2 ||w||^2 + C * risk at w, ready to solve with."""
         if self.is_explicit:
-            return Factor.of(C * self.gram(w))
+            return Factor(C * self.gram(w))
         u = self.utilities(w)
         _, _, hessp = self.risk.evaluate(u)
         return Iterative(lambda v: v + C * self.pull(hessp(self.utilities(v))), self._corner(w, u, C))
@@ -196,7 +198,7 @@ class LinearPairs:
         for part in self._map(lambda at: self.load(*at).squares(degree[slice(*at)]), self._pieces(0, self.n_items)):
             diagonal += part
         gram = probe.gram_at(w, self.risk.h, float(degree.sum()))
-        return Corner(probe.columns, Factor.of(C * gram), 1.0 + C * diagonal)
+        return Corner(probe.columns, Factor(C * gram), 1.0 + C * diagonal)
 
     def utilities(self, w: Array) -> Array:
         """Return Xw in the order of the risk's items."""

@@ -61,11 +61,12 @@ class Trace(NamedTuple):
     w: Array
     h: float
     look: Look
+    end: Array  # where Newton's model at w has its minimum
+    tangent: Array | None  # of the solutions there: d end / d log C, where the Hessian is written out
     gram: Array | None  # X'LX of all pairs or of a sample that stands for them
     seen: Look | None  # by the sample at w, where that is known
     lift: Lift | None
     noise: tuple[float, float] | None  # what float32 products cost at w, where that is known
-    first: float  # what the first look found to be left, as a share of the objective
 
 
 @dataclass

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..solution import Array
 from .curvature import Factor
-from .goals import PATIENT, Goal, Point, minimise
+from .goals import Goal, Point, minimise
 from .plan import Lift
 
 if TYPE_CHECKING:
@@ -101,9 +101,9 @@ def raised_dual(
         return missing <= 0.0 or 5.0 * float(gradient @ gradient) <= missing
 
     if lift is None:
-        end = minimise(part, w, is_done, 6, curvature.scaled(helper.share), own, PATIENT)
+        end = minimise(part, w, is_done, 6, curvature.scaled(helper.share), own, learns=True)
     else:
-        end = minimise(part, lift.w, is_done, 6, Factor.of(C * lift.gram), poor=PATIENT)
+        end = minimise(part, lift.w, is_done, 6, Factor(C * lift.gram), learns=True)
     gram = end.curvature.gram / C if isinstance(end.curvature, Factor) else None
     norm = float(np.sum((part.centre - C * end.look.pull) ** 2))
     slopes = Slopes(look.g, helper.items, end.look.g - own.g)
