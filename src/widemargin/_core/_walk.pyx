@@ -6,6 +6,8 @@ At a vertex k coefficients, with `signs`, are not zero and k pairs (`rows`) are 
 leads along every held pair that is let go, and along every column that comes. Kept are the directions of the edges, a
 row for each: of the utilities, then of the coefficients. A pivot ends where a pair meets its goal or a coefficient is
 zero: that takes the place of what the edge let go, and so much of this edge is taken from all others as keeps it there.
+The table is too large for the first cache: the edges that pivots take from others, and the shares of them, wait beside it
+(row i is edge_i - sum_q shares_qi taken_q), so that it is read in every pivot and written in a few only.
 Columns are many and few of them come: only candidates have a row, those that are worth the most, chosen anew now and
 then. The edge that is steepest per length is taken, by the length of the utilities' change: this needs a third of the
 pivots that the steepest slope needs.
@@ -17,7 +19,7 @@ time with 1 less: these pairs change places when the line-up is sorted again for
 from libc.math cimport INFINITY, fabs
 from libc.stdint cimport int8_t, int64_t
 
-from scipy.linalg.cython_blas cimport daxpy, ddot, dgemm, dgemv, dscal
+from scipy.linalg.cython_blas cimport ddot, dgemm, dgemv
 
 import numpy as np
 
@@ -33,7 +35,9 @@ cdef double FLAT = 1e-8  # a margin that moves by less, relatively, does not mov
 cdef double SPREAD = 1e-5  # by which goals may differ from 1
 cdef double OVER_PAIRS = 4.0  # by which columns over pairs are favoured: that saves a quarter of the pivots
 cdef double STILL = 1e-6  # added to the squared lengths of columns: some change no utility
+cdef double TINY = 1e-300
 cdef Py_ssize_t CANDIDATES = 48, SCOUT = 24  # columns with a row, and pivots after which they are chosen anew
+cdef Py_ssize_t LATER = 8  # pivots after which the table is written
 
 
 cdef void _sort(Py_ssize_t n, Out value, int64_t* order) noexcept nogil:
@@ -83,7 +87,7 @@ cdef class Walk:
     cdef readonly object columns, minus, rows, signs, coefficients, edges, side, s, pull
     cdef bint positive, over_pairs
     # n: with the zeros; edges of columns begin at row `room`; age: pivots since candidates were chosen
-    cdef Py_ssize_t m, n, room, n_kinks, wide, age
+    cdef Py_ssize_t m, n, room, n_kinks, wide, age, n_late
     cdef double rise, step
     cdef readonly double blur
     cdef const double[:, ::1] KT  # (columns, nodes)
@@ -91,9 +95,10 @@ cdef class Walk:
     cdef const double[::1] weight, goal
     cdef int64_t[::1] col, less, row, slot, order, kink, who, first_of, second_of, low, high
     cdef int64_t[::1] come, come_less  # the candidates
-    cdef double[::1] sign, a, u, pulled, at, gain, slope, length, share, d, ds, shift, score, ranked, plan, rises
+    cdef double[::1] sign, a, u, pulled, at, gain, slope, length, d, ds, shift, score, ranked, plan, rises
     cdef double[::1] now, value, speed, moved, then  # of the line-up
-    cdef double[:, ::1] edge, held
+    cdef double[:, ::1] edge, held, taken, shares, across, found, on
+    cdef double[::1] cost  # of the coefficients along the table's edges
     cdef int8_t[::1] sides
 
     def __init__(self, K, blocks, head, reach, better, worse, weight, goal, bint positive, bint over_pairs):
@@ -118,9 +123,11 @@ cdef class Walk:
         self.kink, self.at = np.empty(n_pairs + room, dtype=np.int64), np.empty(n_pairs + room)
         self.now, self.value, self.speed, self.moved, self.then = (np.empty(2 * m) for _ in range(5))
         self.who = np.empty(2 * m, dtype=np.int64)
-        self.slope, self.length, self.share = (np.zeros(room + self.wide) for _ in range(3))
+        self.slope, self.length, self.cost = (np.zeros(room + self.wide) for _ in range(3))
+        self.taken, self.shares = np.zeros((LATER, m + room)), np.zeros((LATER, room + self.wide))
+        self.across, self.found, self.on = np.zeros((2, m + room)), np.zeros((2, room + self.wide)), np.zeros((2, LATER))
         self.d, self.ds, self.shift, self.gain = np.empty(room), np.empty(m), np.zeros(m), np.empty(n)
-        self.rises = np.zeros(m + room)  # of the objective with the utilities and the coefficients
+        self.rises = self.across[0]  # of the objective with the utilities and the coefficients
         self.score, self.ranked, self.plan = np.empty(n + 2 * m), np.empty(n + 2 * m), np.empty(m)
         self.first_of, self.second_of = np.empty(n + 2 * m, dtype=np.int64), np.empty(n + 2 * m, dtype=np.int64)
         self.low, self.high = np.empty(m, dtype=np.int64), np.empty(m, dtype=np.int64)
@@ -139,6 +146,7 @@ cdef class Walk:
                 step = self._pivot(C, i < limit)
                 if step != DOWN:
                     break
+            self._settle()
         return True if step == DONE else None if step == LOST else False
 
     cdef Step _pivot(self, double C, bint allowed) noexcept nogil:
@@ -170,10 +178,11 @@ cdef class Walk:
 
     cdef void _measure(self, Py_ssize_t i) noexcept nogil:
         """Set an edge's squared length, and how the objective rises along it, but for its own pair or column."""
-        cdef int m = self.m, width = self.m + self.k, one = 1
+        cdef int m = self.m, k = self.k, one = 1
         cdef double* x = &self.edge[i, 0]
         self.length[i] = ddot(&m, x, &one, x, &one) + (STILL if i >= self.room else 0.0)
-        self.slope[i] = ddot(&width, &self.rises[0], &one, x, &one)
+        self.cost[i] = ddot(&k, &self.rises[self.m], &one, x + self.m, &one)
+        self.slope[i] = ddot(&m, &self.rises[0], &one, x, &one) + self.cost[i]
 
     cdef void _price(self, double C) noexcept nogil:
         """Set what belongs to every edge."""
@@ -182,10 +191,29 @@ cdef class Walk:
             self.rises[i] = -C * self.pulled[i]
         for i in range(self.k):
             self.rises[self.m + i] = self.sign[i]
+        self._measure_all()
+
+    cdef void _measure_all(self) noexcept nogil:
+        cdef Py_ssize_t i
         for i in range(self.k):
             self._measure(i)
         for i in range(self.room, self.room + self.n_candidates):
             self._measure(i)
+
+    cdef void _settle(self) noexcept nogil:
+        """Write what waits into the table."""
+        if self.n_late:
+            self._write(0, self.k)
+            self._write(self.room, self.n_candidates)
+            self.n_late = 0
+            self._measure_all()
+
+    cdef void _write(self, Py_ssize_t i, int n) noexcept nogil:
+        cdef int width = self.m + self.k, full = self.m + self.room, late = self.n_late, rows = self.slope.shape[0]
+        cdef double unit = 1.0, negative = -1.0
+        if n:
+            dgemm(b"N", b"T", &width, &n, &late, &negative, &self.taken[0, 0], &full, &self.shares[0, i], &rows,
+                  &unit, &self.edge[i, 0], &full)
 
     cdef Py_ssize_t _way_down(self, double C, double* fall, double* toward) noexcept nogil:
         """Return the edge that is steepest per length, with its fall and its sign."""
@@ -223,6 +251,7 @@ cdef class Walk:
         cdef Py_ssize_t i, j, c, n, n_wanted = 0
         cdef double enough = -INFINITY
         self.age = 0
+        self._settle()
         self._gains(C)
         self._blur()
         n = self._suggest_pairs() if self.over_pairs else self._suggest_columns()
@@ -305,7 +334,10 @@ cdef class Walk:
         cdef Py_ssize_t j
         for j in range(self.m + self.k):
             self.edge[target, j] = self.edge[source, j]
-        self.slope[target], self.length[target] = self.slope[source], self.length[source]
+        for j in range(self.n_late):
+            self.shares[j, target] = self.shares[j, source]
+        self.slope[target], self.length[target], self.cost[target] = (
+            self.slope[source], self.length[source], self.cost[source])
 
     cdef void _add(self, Py_ssize_t n_new) noexcept nogil:
         """Append candidates: a column, less what keeps the held pairs at their goals."""
@@ -333,12 +365,22 @@ cdef class Walk:
             self._measure(c)
 
     cdef void _aim(self, Py_ssize_t edge, double toward) noexcept nogil:
-        """Set the direction of the coefficients and of the utilities along an edge."""
+        """Set the direction of the coefficients and of the utilities along an edge, which is going to be taken."""
         cdef Py_ssize_t i
+        cdef int width = self.m + self.k, full = self.m + self.room, late = self.n_late, rows = self.slope.shape[0]
+        cdef int one = 1
+        cdef double unit = 1.0, negative = -1.0
+        cdef Out taken = &self.taken[self.n_late, 0]
+        for i in range(self.m + self.k):
+            taken[i] = self.edge[edge, i]
+        if late:
+            dgemv(b"N", &width, &late, &negative, &self.taken[0, 0], &full, &self.shares[0, edge], &rows,
+                  &unit, taken, &one)
         for i in range(self.m):
-            self.ds[i] = toward * self.edge[edge, i]
+            self.ds[i] = toward * taken[i]
+            self.across[1, i] = taken[i]
         for i in range(self.k):
-            self.d[i] = toward * self.edge[edge, self.m + i]
+            self.d[i] = toward * taken[self.m + i]
 
     cdef Py_ssize_t _lowest(self, double fall, double C) noexcept nogil:
         """Go to the lowest point, changing sides and signs on the way; return what is met there."""
@@ -521,20 +563,25 @@ cdef class Walk:
 
     cdef Step _exchange(self, Py_ssize_t edge, Py_ssize_t last, double toward, double C) noexcept nogil:
         """Let a column or a free pair in, and what was met at zero or at its goal out or in."""
-        cdef Py_ssize_t i, n_rows = self.k
+        cdef Py_ssize_t i
         cdef bint comes = edge >= self.room
-        if comes and last >= 0:
-            if self.k + 1 >= self.room:  # more rows than the pairs' rank: these are no digits
-                return LOST
-            self._widen(edge)
-        if last < 0 and not comes:
-            self.sign[-1 - last] = 0.0
-        if comes:
-            self.sign[self.k - 1 if last >= 0 else -1 - last] = toward
-        for i in range(self.k):
-            self.rises[self.m + i] = self.sign[i]
-        if not self._eliminate(edge, last, n_rows):
+        cdef double pivot = self._share(&self.taken[self.n_late, 0], last)
+        if comes and last >= 0 and self.k + 1 >= self.room:  # more rows than the pairs' rank: these are no digits
             return LOST
+        if not (fabs(pivot) > 1e-13 and fabs(pivot) < INFINITY):
+            return LOST
+        self._divide(0, self.k, last, pivot)
+        self._divide(self.room, self.n_candidates, last, pivot)
+        if last < 0:
+            self.sign[-1 - last] = 0.0
+        for i in range(self.k):
+            if self.rises[self.m + i] != self.sign[i]:
+                self._charge(i)
+        if comes:
+            i = self.k if last >= 0 else -1 - last
+            self._make_place(edge, i)
+            self.rises[self.m + i] = toward
+        self._keep(edge, pivot, self.k + (comes and last >= 0))
         if last < 0 and comes:
             self._replace(edge, -1 - last, toward)
         elif last < 0:
@@ -544,51 +591,85 @@ cdef class Walk:
         else:
             self.row[edge] = last
         self._measure(edge)
+        if self.n_late == LATER:
+            self._settle()
         return DOWN
 
-    cdef void _widen(self, Py_ssize_t edge) noexcept nogil:
-        """Make place for the coefficient of the column that comes."""
-        cdef Py_ssize_t i, j = self.m + self.k
-        for i in range(self.k):
-            self.edge[i, j] = 0.0
-        for i in range(self.room, self.room + self.n_candidates):
-            self.edge[i, j] = 0.0
-        self.edge[edge, j] = 1.0
-        self.k += 1
-
-    cdef bint _eliminate(self, Py_ssize_t edge, Py_ssize_t last, Py_ssize_t n_rows) noexcept nogil:
-        """Keep what was met where it is along all other edges; return False where that is no number."""
-        cdef Py_ssize_t i
-        cdef int width = self.m + self.k, one = 1
-        cdef double pivot = self._share(edge, last)
-        if not (fabs(pivot) > 1e-13 and fabs(pivot) < INFINITY):
-            return False
-        for i in range(n_rows):
-            if i != edge:
-                self._keep(i, edge, last, self._share(i, last) / pivot)
-        for i in range(self.room, self.room + self.n_candidates):
-            if i != edge:
-                self._keep(i, edge, last, self._share(i, last) / pivot)
-        pivot = 1.0 / pivot
-        dscal(&width, &pivot, &self.edge[edge, 0], &one)
-        if last < 0 and edge >= self.room:
-            self.edge[edge, self.m - 1 - last] = pivot
-        return True
-
-    cdef inline double _share(self, Py_ssize_t i, Py_ssize_t last) noexcept nogil:
+    cdef inline double _share(self, const double* edge, Py_ssize_t last) noexcept nogil:
         """Return how fast a pair's margin or a coefficient changes along an edge."""
         if last < 0:
-            return self.edge[i, self.m - 1 - last]
-        return self.edge[i, self.better[last]] - self.edge[i, self.worse[last]]
+            return edge[self.m - 1 - last]
+        return edge[self.better[last]] - edge[self.worse[last]]
 
-    cdef void _keep(self, Py_ssize_t i, Py_ssize_t edge, Py_ssize_t last, double share) noexcept nogil:
-        """Take a share of the pivot's edge from another, and measure that."""
-        cdef int width = self.m + self.k, one = 1
-        cdef double minus = -share
-        daxpy(&width, &minus, &self.edge[edge, 0], &one, &self.edge[i, 0], &one)
-        if last < 0 and edge >= self.room:
-            self.edge[i, self.m - 1 - last] = minus  # from now on the place of the column that comes
-        self._measure(i)
+    cdef void _divide(self, Py_ssize_t i, int n, Py_ssize_t last, double pivot) noexcept nogil:
+        """Set the shares of the edge in n edges that keep what was met where it is."""
+        cdef Py_ssize_t j
+        cdef int late = self.n_late, rows = self.slope.shape[0], one = 1
+        cdef double unit = 1.0, part = 1.0 / pivot, minus = -part
+        cdef Out share = &self.shares[self.n_late, i]
+        for j in range(n):
+            share[j] = part * self._share(&self.edge[i + j, 0], last)
+        for j in range(late):
+            self.on[0, j] = self._share(&self.taken[j, 0], last)
+        if n and late:
+            dgemv(b"N", &n, &late, &minus, &self.shares[0, i], &rows, &self.on[0, 0], &one, &unit, share, &one)
+
+    cdef void _charge(self, Py_ssize_t j) noexcept nogil:
+        """Let the costs follow a coefficient's sign."""
+        cdef Py_ssize_t i
+        cdef double change = self.sign[j] - self.rises[self.m + j]
+        self.rises[self.m + j] = self.sign[j]
+        for i in range(self.k):
+            self.cost[i] += change * self.edge[i, self.m + j]
+        for i in range(self.room, self.room + self.n_candidates):
+            self.cost[i] += change * self.edge[i, self.m + j]
+
+    cdef void _make_place(self, Py_ssize_t edge, Py_ssize_t j) noexcept nogil:
+        """Let the coefficient of the column that comes be number j."""
+        cdef Py_ssize_t i
+        for i in range(self.k):
+            self.edge[i, self.m + j] = 0.0
+        for i in range(self.room, self.room + self.n_candidates):
+            self.edge[i, self.m + j] = 0.0
+        for i in range(self.n_late):
+            self.taken[i, self.m + j] = 0.0
+        self.taken[self.n_late, self.m + j] = 1.0
+
+    cdef void _keep(self, Py_ssize_t edge, double pivot, Py_ssize_t k) noexcept nogil:
+        """Keep what was met where it is along all other edges: these wait for their shares, but are measured."""
+        cdef Py_ssize_t i
+        cdef int late = self.n_late + 1, two = 2, width = self.m + k, full = self.m + self.room, most = LATER
+        cdef double unit = 1.0, zero = 0.0
+        cdef Out taken = &self.taken[self.n_late, 0]
+        self.n_late += 1
+        dgemm(b"T", b"N", &late, &two, &width, &unit, &self.taken[0, 0], &full, &self.across[0, 0], &full,
+              &zero, &self.on[0, 0], &most)
+        self._look_across(0, self.k)
+        self._look_across(self.room, self.n_candidates)
+        self.k = k
+        for i in range(self.n_late):
+            self.shares[i, edge] = 0.0
+        for i in range(width):
+            self.edge[edge, i] = taken[i] / pivot
+
+    cdef void _look_across(self, Py_ssize_t i, int n) noexcept nogil:
+        """Set the slopes and the lengths of n edges."""
+        cdef Py_ssize_t j
+        cdef int m = self.m, late = self.n_late, two = 2, full = self.m + self.room, rows = self.slope.shape[0]
+        cdef int most = LATER
+        cdef double unit = 1.0, zero = 0.0, negative = -1.0, whole = self.on[1, self.n_late - 1]
+        cdef In share = &self.shares[self.n_late - 1, i]
+        cdef In slope = &self.found[0, i]
+        cdef In along = &self.found[1, i]
+        if n == 0:
+            return
+        dgemm(b"T", b"N", &n, &two, &m, &unit, &self.edge[i, 0], &full, &self.across[0, 0], &full,
+              &zero, &self.found[0, i], &rows)
+        dgemm(b"N", b"N", &n, &two, &late, &negative, &self.shares[0, i], &rows, &self.on[0, 0], &most,
+              &unit, &self.found[0, i], &rows)
+        for j in range(n):
+            self.slope[i + j] = slope[j] + self.cost[i + j]
+            self.length[i + j] = max(self.length[i + j] - share[j] * (2.0 * along[j] + share[j] * whole), TINY)
 
     cdef void _take(self, Py_ssize_t c, Py_ssize_t i, double toward) noexcept nogil:
         """Put candidate c, and its coefficient, in place i."""
@@ -635,5 +716,7 @@ cdef class Walk:
                 self.edge[l, self.m + i] = self.edge[l, self.m + last]
             for l in range(self.room, self.room + self.n_candidates):
                 self.edge[l, self.m + i] = self.edge[l, self.m + last]
+            for l in range(self.n_late):
+                self.taken[l, self.m + i] = self.taken[l, self.m + last]
         self.k = last
         return self.room + c
