@@ -37,7 +37,7 @@ cdef double OVER_PAIRS = 4.0  # by which columns over pairs are favoured: that s
 cdef double STILL = 1e-6  # added to the squared lengths of columns: some change no utility
 cdef double TINY = 1e-300
 cdef Py_ssize_t CANDIDATES = 48, SCOUT = 24  # columns with a row, and pivots after which they are chosen anew
-cdef Py_ssize_t LATER = 8  # pivots after which the table is written
+cdef Py_ssize_t LATER = 12  # pivots after which the table is written
 
 
 cdef void _sort(Py_ssize_t n, Out value, int64_t* order) noexcept nogil:
