@@ -27,7 +27,7 @@ SPREAD = 1e-6  # of the margins asked: above their rounding, below what changes 
 SLACK = 1e-9  # by which the gain of a vector may miss its cost
 SURE = 1e-6  # a vertex whose other prices are that far from their bounds is the only optimum
 REFINEMENTS = 2  # of a vertex's multipliers, which are small differences of large numbers
-REFRESH = 300  # pivots between two inversions
+REFRESH = 600  # pivots between two inversions: as many digits as after 300, and as many pivots
 
 
 class LostError(Exception):
@@ -46,7 +46,7 @@ class VertexWalk:
         blocks = np.append(0, graph.grounds + 1)
         sizes = np.diff(blocks)
         # utilities are measured from their mean, so that the length of their change does not depend on the origin
-        self.K = problem.K - np.repeat(np.add.reduceat(problem.K, blocks[:-1]) / sizes[:, None], sizes, axis=0)
+        self.K = np.asfortranarray(problem.K - np.repeat(np.add.reduceat(problem.K, blocks[:-1]) / sizes[:, None], sizes, axis=0))
         pairs = blocks, graph.head, graph.reach, self.better, self.worse, graph.weight, self.goal
         self.at = _walk.Walk(self.K, *pairs, self.positive, problem.routing.over_pairs)
         self.at.pull[:] = graph.imbalance(graph.weight)
