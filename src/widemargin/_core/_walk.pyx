@@ -37,7 +37,6 @@ cdef double OVER_PAIRS = 4.0  # by which columns over pairs are favoured: that s
 cdef double STILL = 1e-6  # added to the squared lengths of columns: some change no utility
 cdef double TINY = 1e-300
 cdef Py_ssize_t CANDIDATES = 48, SCOUT = 24  # columns with a row, and pivots after which they are chosen anew
-cdef Py_ssize_t MEETINGS = 1024  # of nodes that are noted before they are looked at
 cdef Py_ssize_t LATER = 12  # pivots after which the table is written
 
 
@@ -100,7 +99,7 @@ cdef class Walk:
     cdef const double[:, ::1] KT  # (columns, nodes)
     cdef const int64_t[::1] head, away, first, better, worse, block
     cdef const double[::1] weight, goal
-    cdef int64_t[::1] col, less, row, slot, order, kink, who, one, other, first_of, second_of, low, high
+    cdef int64_t[::1] col, less, row, slot, order, kink, who, first_of, second_of, low, high
     cdef int64_t[::1] come, come_less  # the candidates
     cdef double[::1] sign, a, u, pulled, at, gain, slope, length, d, ds, shift, score, ranked, plan, rises
     cdef double[::1] now, value, speed, moved, then  # of the line-up
@@ -130,7 +129,6 @@ cdef class Walk:
         self.kink, self.at = np.empty(n_pairs + room, dtype=np.int64), np.empty(n_pairs + room)
         self.now, self.value, self.speed, self.moved, self.then = (np.empty(2 * m) for _ in range(5))
         self.who = np.empty(2 * m, dtype=np.int64)
-        self.one, self.other = (np.empty(MEETINGS + 6 * m, dtype=np.int64) for _ in range(2))
         self.slope, self.length, self.cost = (np.zeros(room + self.wide) for _ in range(3))
         self.taken, self.shares = np.zeros((LATER, m + room)), np.zeros((LATER, room + self.wide))
         self.across, self.found, self.on = np.zeros((2, m + room)), np.zeros((2, room + self.wide)), np.zeros((2, LATER))
@@ -445,15 +443,13 @@ cdef class Walk:
 
         These change places when the line-up is sorted as it will be then; goals differ a little from 1.
         """
-        cdef Py_ssize_t i, j, l, q, lo, n = 0
+        cdef Py_ssize_t i, j, l, q, lo
         cdef double x, last, before, behind
         cdef Out value = &self.value[0]
         cdef Out speed = &self.speed[0]
         cdef Out moved = &self.moved[0]
         cdef Out then = &self.then[0]
         cdef int64_t* who = &self.who[0]
-        cdef int64_t* one = &self.one[0]
-        cdef int64_t* other = &self.other[0]
         self.n_kinks, self.rise = 0, 0.0
         for i in range(2 * self.m):
             moved[i] = value[i] + until * speed[i]
@@ -470,57 +466,40 @@ cdef class Walk:
                     continue
                 before, j = value[i], i
                 while j > lo and then[j - 1] > x:
-                    one[n], other[n] = who[j - 1], i
-                    n += 1
+                    self._meet(who[j - 1], i, until, flat, C)
                     then[j], who[j] = then[j - 1], who[j - 1]
                     j -= 1
                 then[j], who[j] = x, i
                 l = j - 1
                 while l >= lo and then[l] > x - SPREAD:
-                    one[n], other[n] = who[l], i
-                    n += 1
+                    self._meet(who[l], i, until, flat, C)
                     l -= 1
                 l = i - 1
                 while l >= lo and value[l] > before - SPREAD:
-                    one[n], other[n] = l, i
-                    n += moved[l] <= x - SPREAD  # else seen
+                    if moved[l] <= x - SPREAD:  # else seen
+                        self._meet(l, i, until, flat, C)
                     l -= 1
                 last, behind = then[i], INFINITY  # no run goes on from here
-                if n >= MEETINGS:
-                    self._meet(n, until, flat, C)
-                    n = 0
-        self._meet(n, until, flat, C)
 
-    cdef void _meet(self, Py_ssize_t n, double until, double flat, double C) noexcept nogil:
-        """Note the pairs among n of two in the line-up that meet their goals; no branch, none could be foreseen."""
-        cdef Py_ssize_t i, v, w, e, n_kinks = self.n_kinks, m = self.m
-        cdef double rate, left, rise = self.rise
-        cdef bint is_met
-        cdef const int64_t* order = &self.order[0]
-        cdef const int64_t* head = &self.head[0]
-        cdef const int64_t* away = &self.away[0]
-        cdef In u = &self.u[0]
-        cdef In ds = &self.ds[0]
-        cdef int64_t* kink = &self.kink[0]
-        cdef Out at = &self.at[0]
-        for i in range(n):
-            v, w = order[self.one[i]], order[self.other[i]]
-            v, w = min(v, w), max(v, w) - m
-            is_met = v < m
-            v *= is_met
-            e = w - head[v]
-            is_met &= (e >= 0) & (e < away[v])
-            e, w = is_met * (self.first[v] + e), is_met * w
-            rate = ds[v] - ds[w]
-            is_met &= fabs(rate) > flat  # else as if held
-            rate *= self.sides[e]
-            left = self.sides[e] * (self.goal[e] - (u[v] - u[w]))
-            is_met &= (rate > 0.0) & (left < until * rate)
-            kink[n_kinks] = e
-            at[n_kinks] = max(left, 0.0) / rate
-            rise += is_met * (C * self.weight[e] * rate)
-            n_kinks += is_met
-        self.n_kinks, self.rise = n_kinks, rise
+    cdef inline void _meet(self, Py_ssize_t i, Py_ssize_t j, double until, double flat, double C) noexcept nogil:
+        """Note the pair of two in the line-up if there is one and it meets its goal."""
+        cdef Py_ssize_t v = self.order[i], w = self.order[j] - self.m, e
+        cdef double rate, left
+        if v >= self.m:
+            v, w = self.order[j], v - self.m
+        if v >= self.m or w < self.head[v] or w >= self.head[v] + self.away[v]:
+            return
+        rate = self.ds[v] - self.ds[w]
+        if fabs(rate) <= flat:  # as if held
+            return
+        e = self.first[v] + w - self.head[v]
+        rate *= self.sides[e]
+        left = self.sides[e] * (self.goal[e] - (self.u[v] - self.u[w]))
+        if rate > 0.0 and left < until * rate:
+            self.kink[self.n_kinks] = e
+            self.at[self.n_kinks] = left / rate if left > 0.0 else 0.0
+            self.rise += C * self.weight[e] * rate
+            self.n_kinks += 1
 
     cdef void _zeros(self, double until, double flat) noexcept nogil:
         """Find the coefficients that reach zero, as -1 - i."""
