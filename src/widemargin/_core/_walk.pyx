@@ -37,6 +37,7 @@ cdef double OVER_PAIRS = 4.0  # by which columns over pairs are favoured: that s
 cdef double STILL = 1e-6  # added to the squared lengths of columns: some change no utility
 cdef double TINY = 1e-300
 cdef Py_ssize_t CANDIDATES = 48, SCOUT = 24  # columns with a row, and pivots after which they are chosen anew
+cdef Py_ssize_t NEAR = 3200  # numbers that the first cache has room for
 cdef Py_ssize_t LATER = 12  # pivots after which the table is written
 
 
@@ -93,7 +94,7 @@ cdef class Walk:
     cdef readonly object columns, minus, rows, signs, coefficients, edges, side, s, pull
     cdef bint positive, over_pairs
     # n: with the zeros; edges of columns begin at row `room`; age: pivots since candidates were chosen
-    cdef Py_ssize_t m, n, room, n_kinks, wide, age, n_late
+    cdef Py_ssize_t m, n, room, n_kinks, wide, age, n_late, few
     cdef double rise, step
     cdef readonly double blur
     cdef const double[:, ::1] KT  # (columns, nodes)
@@ -139,6 +140,7 @@ cdef class Walk:
         self.low, self.high = np.empty(m, dtype=np.int64), np.empty(m, dtype=np.int64)
         self.come, self.come_less = np.zeros(self.wide, dtype=np.int64), np.zeros(self.wide, dtype=np.int64)
         self.held = np.empty((self.wide, room))
+        self.few = max(4, NEAR // m // 4 * 4)
         self.reach = 0.1
 
     def walk(self, double C, Py_ssize_t limit):
@@ -655,8 +657,8 @@ cdef class Walk:
 
     cdef void _look_across(self, Py_ssize_t i, int n) noexcept nogil:
         """Set the slopes and the lengths of n edges."""
-        cdef Py_ssize_t j
-        cdef int m = self.m, late = self.n_late, two = 2, full = self.m + self.room, rows = self.slope.shape[0]
+        cdef Py_ssize_t j = i
+        cdef int few, one = 1, m = self.m, late = self.n_late, two = 2, full = self.m + self.room, rows = self.slope.shape[0]
         cdef int most = LATER
         cdef double unit = 1.0, zero = 0.0, negative = -1.0, whole = self.on[1, self.n_late - 1]
         cdef In share = &self.shares[self.n_late - 1, i]
@@ -664,8 +666,11 @@ cdef class Walk:
         cdef In along = &self.found[1, i]
         if n == 0:
             return
-        dgemm(b"T", b"N", &n, &two, &m, &unit, &self.edge[i, 0], &full, &self.across[0, 0], &full,
-              &zero, &self.found[0, i], &rows)
+        while j < i + n:  # a few rows are still in the first cache when they are read again
+            few = min(self.few, i + n - j)
+            dgemv(b"T", &m, &few, &unit, &self.edge[j, 0], &full, &self.across[0, 0], &one, &zero, &self.found[0, j], &one)
+            dgemv(b"T", &m, &few, &unit, &self.edge[j, 0], &full, &self.across[1, 0], &one, &zero, &self.found[1, j], &one)
+            j += few
         dgemm(b"N", b"N", &n, &two, &late, &negative, &self.shares[0, i], &rows, &self.on[0, 0], &most,
               &unit, &self.found[0, i], &rows)
         for j in range(n):
