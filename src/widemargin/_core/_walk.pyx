@@ -214,14 +214,15 @@ cdef class Walk:
             self._write(0, self.k)
             self._write(self.room, self.n_candidates)
             self.n_late = 0
-            self._measure_all()
 
     cdef void _write(self, Py_ssize_t i, int n) noexcept nogil:
         cdef int width = self.m + self.k, full = self.m + self.room, late = self.n_late, rows = self.slope.shape[0]
-        cdef double unit = 1.0, negative = -1.0
+        cdef int k = self.k, one = 1
+        cdef double unit = 1.0, zero = 0.0, negative = -1.0
         if n:
             dgemm(b"N", b"T", &width, &n, &late, &negative, &self.taken[0, 0], &full, &self.shares[0, i], &rows,
                   &unit, &self.edge[i, 0], &full)
+            dgemv(b"T", &k, &n, &unit, &self.edge[i, self.m], &full, &self.rises[self.m], &one, &zero, &self.cost[i], &one)
 
     cdef Py_ssize_t _way_down(self, double C, double* fall, double* toward) noexcept nogil:
         """Return the edge that is steepest per length, with its fall and its sign."""
@@ -260,6 +261,7 @@ cdef class Walk:
         cdef double enough = -INFINITY
         self.age = 0
         self._settle()
+        self._measure_all()
         self._gains(C)
         self._blur()
         n = self._suggest_pairs() if self.over_pairs else self._suggest_columns()
@@ -668,8 +670,10 @@ cdef class Walk:
             return
         while j < i + n:  # a few rows are still in the first cache when they are read again
             few = min(self.few, i + n - j)
-            dgemv(b"T", &m, &few, &unit, &self.edge[j, 0], &full, &self.across[0, 0], &one, &zero, &self.found[0, j], &one)
-            dgemv(b"T", &m, &few, &unit, &self.edge[j, 0], &full, &self.across[1, 0], &one, &zero, &self.found[1, j], &one)
+            dgemv(b"T", &m, &few, &unit, &self.edge[j, 0], &full, &self.across[0, 0], &one,
+                  &zero, &self.found[0, j], &one)
+            dgemv(b"T", &m, &few, &unit, &self.edge[j, 0], &full, &self.across[1, 0], &one,
+                  &zero, &self.found[1, j], &one)
             j += few
         dgemm(b"N", b"N", &n, &two, &late, &negative, &self.shares[0, i], &rows, &self.on[0, 0], &most,
               &unit, &self.found[0, i], &rows)
