@@ -6,8 +6,8 @@ At a vertex k coefficients, with `signs`, are not zero and k pairs (`rows`) are 
 leads along every held pair that is let go, and along every column that comes. Kept are the directions of the edges, a
 row for each: of the utilities, then of the coefficients. A pivot ends where a pair meets its goal or a coefficient is
 zero: that takes the place of what the edge let go, and so much of this edge is taken from all others as keeps it there.
-The table is too large for the first cache: the edges that pivots take from others, and the shares of them, wait beside it
-(row i is edge_i - sum_q shares_qi taken_q), so that it is read in every pivot and written in a few only.
+The table fills the second cache: the edges that pivots take from others, and the shares of them, wait beside it (edge i
+is edge_i - sum_q shares_qi taken_q), so that a pivot reads the directions of the utilities and few pivots write.
 Columns are many and few of them come: only candidates have a row, those that are worth the most, chosen anew now and
 then. The edge that is steepest per length is taken, by the length of the utilities' change: this needs a third of the
 pivots that the steepest slope needs.
@@ -35,9 +35,9 @@ cdef double FLAT = 1e-8  # a margin that moves by less, relatively, does not mov
 cdef double SPREAD = 1e-5  # by which goals may differ from 1
 cdef double OVER_PAIRS = 4.0  # by which columns over pairs are favoured: that saves a quarter of the pivots
 cdef double STILL = 1e-6  # added to the squared lengths of columns: some change no utility
-cdef double TINY = 1e-300
+cdef double TINY = 1e-300  # a squared length between pivots that measure it anew is at least that
 cdef Py_ssize_t CANDIDATES = 48, SCOUT = 24  # columns with a row, and pivots after which they are chosen anew
-cdef Py_ssize_t NEAR = 3200  # numbers that the first cache has room for
+cdef Py_ssize_t NEAR = 3200  # numbers, 25 KB, that the first cache has room for
 cdef Py_ssize_t LATER = 12  # pivots after which the table is written
 
 
@@ -104,7 +104,9 @@ cdef class Walk:
     cdef int64_t[::1] come, come_less  # the candidates
     cdef double[::1] sign, a, u, pulled, at, gain, slope, length, d, ds, shift, score, ranked, plan, rises
     cdef double[::1] now, value, speed, moved, then  # of the line-up
-    cdef double[:, ::1] edge, held, taken, shares, across, found, on
+    cdef double[:, ::1] edge, held
+    cdef double[:, ::1] taken, shares  # what waits for the table
+    cdef double[:, ::1] across, found, on  # `rises` and the last edge; their products with the table and with `taken`
     cdef double[::1] cost  # of the coefficients along the table's edges
     cdef int8_t[::1] sides
 
@@ -132,7 +134,8 @@ cdef class Walk:
         self.who = np.empty(2 * m, dtype=np.int64)
         self.slope, self.length, self.cost = (np.zeros(room + self.wide) for _ in range(3))
         self.taken, self.shares = np.zeros((LATER, m + room)), np.zeros((LATER, room + self.wide))
-        self.across, self.found, self.on = np.zeros((2, m + room)), np.zeros((2, room + self.wide)), np.zeros((2, LATER))
+        self.across, self.found = np.zeros((2, m + room)), np.zeros((2, room + self.wide))
+        self.on = np.zeros((2, LATER))
         self.d, self.ds, self.shift, self.gain = np.empty(room), np.empty(m), np.zeros(m), np.empty(n)
         self.rises = self.across[0]  # of the objective with the utilities and the coefficients
         self.score, self.ranked, self.plan = np.empty(n + 2 * m), np.empty(n + 2 * m), np.empty(m)
@@ -222,7 +225,8 @@ cdef class Walk:
         if n:
             dgemm(b"N", b"T", &width, &n, &late, &negative, &self.taken[0, 0], &full, &self.shares[0, i], &rows,
                   &unit, &self.edge[i, 0], &full)
-            dgemv(b"T", &k, &n, &unit, &self.edge[i, self.m], &full, &self.rises[self.m], &one, &zero, &self.cost[i], &one)
+            dgemv(b"T", &k, &n, &unit, &self.edge[i, self.m], &full, &self.rises[self.m], &one,
+                  &zero, &self.cost[i], &one)
 
     cdef Py_ssize_t _way_down(self, double C, double* fall, double* toward) noexcept nogil:
         """Return the edge that is steepest per length, with its fall and its sign."""
@@ -395,7 +399,8 @@ cdef class Walk:
     cdef Py_ssize_t _lowest(self, double fall, double C) noexcept nogil:
         """Go to the lowest point, changing sides and signs on the way; return what is met there."""
         cdef Py_ssize_t i, v, met
-        cdef double largest = _largest(self.k, &self.d[0]), unit = _largest(self.m, &self.ds[0]), limit, step, risen = 0.0
+        cdef double largest = _largest(self.k, &self.d[0]), unit = _largest(self.m, &self.ds[0])
+        cdef double limit, step, risen = 0.0
         self._line_up()
         limit = self.reach
         while True:
@@ -584,7 +589,7 @@ cdef class Walk:
                 self._charge(i)
         if comes:
             i = self.k if last >= 0 else -1 - last
-            self._make_place(edge, i)
+            self._make_place(i)
             self.rises[self.m + i] = toward
         self._keep(edge, pivot, self.k + (comes and last >= 0))
         if last < 0 and comes:
@@ -629,7 +634,7 @@ cdef class Walk:
         for i in range(self.room, self.room + self.n_candidates):
             self.cost[i] += change * self.edge[i, self.m + j]
 
-    cdef void _make_place(self, Py_ssize_t edge, Py_ssize_t j) noexcept nogil:
+    cdef void _make_place(self, Py_ssize_t j) noexcept nogil:
         """Let the coefficient of the column that comes be number j."""
         cdef Py_ssize_t i
         for i in range(self.k):
@@ -660,8 +665,8 @@ cdef class Walk:
     cdef void _look_across(self, Py_ssize_t i, int n) noexcept nogil:
         """Set the slopes and the lengths of n edges."""
         cdef Py_ssize_t j = i
-        cdef int few, one = 1, m = self.m, late = self.n_late, two = 2, full = self.m + self.room, rows = self.slope.shape[0]
-        cdef int most = LATER
+        cdef int few, m = self.m, late = self.n_late, full = self.m + self.room, rows = self.slope.shape[0]
+        cdef int one = 1, two = 2, most = LATER
         cdef double unit = 1.0, zero = 0.0, negative = -1.0, whole = self.on[1, self.n_late - 1]
         cdef In share = &self.shares[self.n_late - 1, i]
         cdef In slope = &self.found[0, i]

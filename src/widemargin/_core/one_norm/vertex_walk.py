@@ -46,7 +46,8 @@ class VertexWalk:
         blocks = np.append(0, graph.grounds + 1)
         sizes = np.diff(blocks)
         # utilities are measured from their mean, so that the length of their change does not depend on the origin
-        self.K = np.asfortranarray(problem.K - np.repeat(np.add.reduceat(problem.K, blocks[:-1]) / sizes[:, None], sizes, axis=0))
+        means = np.add.reduceat(problem.K, blocks[:-1]) / sizes[:, None]
+        self.K = np.asfortranarray(problem.K - np.repeat(means, sizes, axis=0))
         pairs = blocks, graph.head, graph.reach, self.better, self.worse, graph.weight, self.goal
         self.at = _walk.Walk(self.K, *pairs, self.positive, problem.routing.over_pairs)
         self.at.pull[:] = graph.imbalance(graph.weight)
