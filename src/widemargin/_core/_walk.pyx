@@ -23,6 +23,16 @@ from scipy.linalg.cython_blas cimport ddot, dgemm, dgemv, idamax
 
 import numpy as np
 
+cdef extern from *:  # whether BLAS has kernels for narrow products: OpenBLAS has them for vectors of eight only
+    """
+    #if defined(__x86_64__) && defined(__GNUC__)
+    #define HAS_NARROW (__builtin_cpu_supports("avx512f") != 0)
+    #else
+    #define HAS_NARROW 0
+    #endif
+    """
+    bint HAS_NARROW
+
 cdef extern from *:  # arrays never overlap
     ctypedef double* Out "double *restrict"
     ctypedef const double* In "const double *restrict"
@@ -93,6 +103,7 @@ cdef class Walk:
     cdef public double reach
     cdef readonly object columns, minus, rows, signs, coefficients, edges, side, s, pull
     cdef bint positive, over_pairs
+    cdef public bint is_narrow  # whether products with two vectors are one product of matrices
     # n: with the zeros; edges of columns begin at row `room`; age: pivots since candidates were chosen
     cdef Py_ssize_t m, n, room, n_kinks, wide, age, n_late, few
     cdef double rise, step
@@ -143,6 +154,7 @@ cdef class Walk:
         self.low, self.high = np.empty(m, dtype=np.int64), np.empty(m, dtype=np.int64)
         self.come, self.come_less = np.zeros(self.wide, dtype=np.int64), np.zeros(self.wide, dtype=np.int64)
         self.held = np.empty((self.wide, room))
+        self.is_narrow = HAS_NARROW
         self.few = max(4, NEAR // m // 4 * 4)
         self.reach = 0.1
 
@@ -673,6 +685,10 @@ cdef class Walk:
         cdef In along = &self.found[1, i]
         if n == 0:
             return
+        if self.is_narrow:
+            dgemm(b"T", b"N", &n, &two, &m, &unit, &self.edge[i, 0], &full, &self.across[0, 0], &full,
+                  &zero, &self.found[0, i], &rows)
+            j += n
         while j < i + n:  # a few rows are still in the first cache when they are read again
             few = min(self.few, i + n - j)
             dgemv(b"T", &m, &few, &unit, &self.edge[j, 0], &full, &self.across[0, 0], &one,
