@@ -135,6 +135,13 @@ def _curved(n):
     return X, np.sin(X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * rng.normal(size=n)
 
 
+def _steep(n, n_queries):
+    """Graded queries that a kernel can separate, up to a C where it nearly does."""
+    X, u = _curved(n)
+    y = np.digitize(u, np.quantile(u, [0.2, 0.4, 0.6, 0.8]))
+    return ranking(_rbf(RankingSVM), X, y, np.arange(n) % n_queries, Cs=np.logspace(-3, 3, 20))
+
+
 def _graded(estimator, n_queries, size, p, **more):
     made = make_graded_queries(n_queries, docs_per_query=size, n_features=p, noise=1.0, random_state=0)
     return ranking(estimator, made.X, made.y, made.qid, **more)
@@ -171,6 +178,8 @@ CASES = {  # name: n (1 for a smoke test) -> Case
     "kernel ranking 3000 squared": lambda q: ranking(
         _rbf(RankingSVM, **SQUARED), *_curved(100 if q else 3000), Cs=HARD
     ),
+    "steep kernel ranking 300": lambda q: _steep(60 if q else 300, 1),
+    "steep kernel ranking 600": lambda q: _steep(60 if q else 600, 20),
     "ordinal 200": lambda q: _ordinal(OrdinalSVM(), 50 if q else 200),
     "ordinal 200 poly": lambda q: _ordinal(OrdinalSVM(**POLY), 50 if q else 200),
     "ordinal 200 poly squared": lambda q: _ordinal(OrdinalSVM(**POLY, **SQUARED), 50 if q else 200),
