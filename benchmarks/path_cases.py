@@ -25,6 +25,7 @@ from .datasets.graded import queries
 from .objective import PairSums
 
 SOFT, HARD = np.logspace(-4, 2, 20), np.logspace(-6, 0, 20)  # HARD: for many pairs, whose sum C multiplies
+WIDE = np.geomspace(1e-4, 1e4, 20)  # what c_path takes if not told
 
 
 @dataclass(frozen=True)
@@ -171,6 +172,7 @@ CASES = {  # name: n (1 for a smoke test) -> Case
     "ranking 100k": lambda q: _many(RankingSVM(), 2_000 if q else 100_000, Cs=HARD),
     "ranking 100k squared": lambda q: _many(RankingSVM(**SQUARED), 2_000 if q else 100_000, Cs=HARD),
     "ranking 100k mean": lambda q: _many(RankingSVM(C_scale="mean"), 2_000 if q else 100_000, Cs=1e4 * SOFT),
+    "ranking 30k wide": lambda q: _many(RankingSVM(), 2_000 if q else 30_000, Cs=WIDE),
     "kernel ranking 200": lambda q: ranking(_rbf(RankingSVM), *_curved(60 if q else 200)),
     "kernel ranking 600": lambda q: ranking(_rbf(RankingSVM), *_curved(80 if q else 600)),
     "kernel ranking 600 squared": lambda q: ranking(_rbf(RankingSVM, **SQUARED), *_curved(80 if q else 600)),
@@ -190,6 +192,7 @@ CASES = {  # name: n (1 for a smoke test) -> Case
     "comparison 1000": lambda q: comparison(ComparisonSVM(), 80 if q else 1000),
     "comparison 1000 threshold": lambda q: comparison(ComparisonSVM(ties="threshold"), 80 if q else 1000),
     "comparison 1000 both ways": lambda q: comparison(ComparisonSVM(ties="both_ways"), 80 if q else 1000),
+    "comparison 1000 wide": lambda q: comparison(ComparisonSVM(), 80 if q else 1000, Cs=WIDE),
     "comparison 20k": lambda q: comparison(ComparisonSVM(), 100 if q else 20_000),
     "kernel comparison 600": lambda q: comparison(_rbf(ComparisonSVM, 0.2), 60 if q else 600),
     "kernel comparison 600 squared": lambda q: comparison(_rbf(ComparisonSVM, 0.2, **SQUARED), 60 if q else 600),

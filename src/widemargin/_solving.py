@@ -33,6 +33,7 @@ EXPLICIT_PAIRS_FINE = 200_000  # the same where Newton is slow on a kernel: a fi
 EXPLICIT_PAIRS_RESCUE = 1_000_000  # the same where Newton did not reach the gap
 FEW_PAIRS = (2, 1)  # times the items: so many pairs of a hinge, or a squared hinge, are looked at one by one
 FINE, STEEP = 1e-7, 100.0
+ROW_STEPS = 100  # of Newton on few rows, on a path: as dear as an exact solve
 STEPS, STEPS_PER_PAIR = 25, 2.5  # of Newton on kernel values, the second times pairs / items: as dear as an exact solve
 SAME = 1e-10  # gap up to which an exact answer is kept for another C
 ROUNDED_ITEMS = 300  # items above which Newton works on float32 kernel values (its certificates never do)
@@ -195,13 +196,15 @@ class Solving:
     def _solve_rows_at(self, rows, map_, C, plan, most):
         """Solve exactly where rows are few or slacks are forbidden, else by Newton to the gap tol."""
         rows = rows.merged if rows.shape[0] > most else rows
-        if np.isinf(C) or rows.shape[0] <= most:
+        are_few = rows.shape[0] <= self._most_exact_rows(map_)
+        if np.isinf(C) or rows.shape[0] <= most or (are_few and plan.is_hard):
             return self._exactly(rows, map_, C)
-        found = self._rows_newton(rows, map_, C, plan)
+        found = self._rows_newton(rows, map_, C, plan, min(self.max_iter, ROW_STEPS) if are_few else self.max_iter)
         with suppress(MemoryError):  # then the honest gap of what could be done
-            if found[1].status is not Status.CONVERGED and plan.refined():
+            if found[1].status is not Status.CONVERGED and not are_few and plan.refined():
                 found = min(found, self._rows_newton(rows, map_, C, plan), key=lambda f: f[1].gap)
             if found[1].status is not Status.CONVERGED:
+                plan.is_hard = True
                 found = min(found, self._exactly(rows, map_, C), key=lambda f: f[1].gap)
         return found
 
@@ -210,11 +213,11 @@ class Solving:
             self._check_gram_memory(map_.n_items, BYTES_WHOLE)
         return self._interior_point(rows, map_, C)
 
-    def _rows_newton(self, rows, map_, C, plan):
+    def _rows_newton(self, rows, map_, C, plan, max_iter=None):
         need = _core.rows_newton.gram_bytes(rows, map_, plan, self.tol, C)
         if need:
             self._check_gram_memory(map_.n_items, need / map_.n_items**2)
-        how = {"tol": self.tol, "max_iter": self.max_iter, "report": self._progress(), "plan": plan}
+        how = {"tol": self.tol, "max_iter": max_iter or self.max_iter, "report": self._progress(), "plan": plan}
         return "newton", _core.rows_newton.rows_newton(rows, map_, C, LOSSES[self.loss], **how)
 
     def _solve_levels(self, task, *, exact_pairs=EXPLICIT_PAIRS):
