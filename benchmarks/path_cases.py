@@ -25,6 +25,7 @@ from .datasets.graded import queries
 from .objective import PairSums
 
 SOFT, HARD = np.logspace(-4, 2, 20), np.logspace(-6, 0, 20)  # HARD: for many pairs, whose sum C multiplies
+WIDE = np.geomspace(1e-4, 1e4, 20)  # what c_path takes if not told
 
 
 @dataclass(frozen=True)
@@ -135,6 +136,13 @@ def _curved(n):
     return X, np.sin(X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * rng.normal(size=n)
 
 
+def _steep(n, n_queries):
+    """Graded queries that a kernel can separate, up to a C where it nearly does."""
+    X, u = _curved(n)
+    y = np.digitize(u, np.quantile(u, [0.2, 0.4, 0.6, 0.8]))
+    return ranking(_rbf(RankingSVM), X, y, np.arange(n) % n_queries, Cs=np.logspace(-3, 3, 20))
+
+
 def _graded(estimator, n_queries, size, p, **more):
     made = make_graded_queries(n_queries, docs_per_query=size, n_features=p, noise=1.0, random_state=0)
     return ranking(estimator, made.X, made.y, made.qid, **more)
@@ -164,6 +172,7 @@ CASES = {  # name: n (1 for a smoke test) -> Case
     "ranking 100k": lambda q: _many(RankingSVM(), 2_000 if q else 100_000, Cs=HARD),
     "ranking 100k squared": lambda q: _many(RankingSVM(**SQUARED), 2_000 if q else 100_000, Cs=HARD),
     "ranking 100k mean": lambda q: _many(RankingSVM(C_scale="mean"), 2_000 if q else 100_000, Cs=1e4 * SOFT),
+    "ranking 30k wide": lambda q: _many(RankingSVM(), 2_000 if q else 30_000, Cs=WIDE),
     "kernel ranking 200": lambda q: ranking(_rbf(RankingSVM), *_curved(60 if q else 200)),
     "kernel ranking 600": lambda q: ranking(_rbf(RankingSVM), *_curved(80 if q else 600)),
     "kernel ranking 600 squared": lambda q: ranking(_rbf(RankingSVM, **SQUARED), *_curved(80 if q else 600)),
@@ -171,6 +180,8 @@ CASES = {  # name: n (1 for a smoke test) -> Case
     "kernel ranking 3000 squared": lambda q: ranking(
         _rbf(RankingSVM, **SQUARED), *_curved(100 if q else 3000), Cs=HARD
     ),
+    "steep kernel ranking 300": lambda q: _steep(60 if q else 300, 1),
+    "steep kernel ranking 600": lambda q: _steep(60 if q else 600, 20),
     "ordinal 200": lambda q: _ordinal(OrdinalSVM(), 50 if q else 200),
     "ordinal 200 poly": lambda q: _ordinal(OrdinalSVM(**POLY), 50 if q else 200),
     "ordinal 200 poly squared": lambda q: _ordinal(OrdinalSVM(**POLY, **SQUARED), 50 if q else 200),
@@ -181,6 +192,7 @@ CASES = {  # name: n (1 for a smoke test) -> Case
     "comparison 1000": lambda q: comparison(ComparisonSVM(), 80 if q else 1000),
     "comparison 1000 threshold": lambda q: comparison(ComparisonSVM(ties="threshold"), 80 if q else 1000),
     "comparison 1000 both ways": lambda q: comparison(ComparisonSVM(ties="both_ways"), 80 if q else 1000),
+    "comparison 1000 wide": lambda q: comparison(ComparisonSVM(), 80 if q else 1000, Cs=WIDE),
     "comparison 20k": lambda q: comparison(ComparisonSVM(), 100 if q else 20_000),
     "kernel comparison 600": lambda q: comparison(_rbf(ComparisonSVM, 0.2), 60 if q else 600),
     "kernel comparison 600 squared": lambda q: comparison(_rbf(ComparisonSVM, 0.2, **SQUARED), 60 if q else 600),

@@ -140,6 +140,23 @@ def test_exact_paths_meet_all_pairs_once(monkeypatch):
     assert path.gaps.max() <= 1e-9
 
 
+@pytest.mark.parametrize("most", [1, 10])
+def test_newton_is_given_up_on_a_path_where_it_is_dearer_than_an_exact_solve(most, monkeypatch):
+    """A kernel at a large C: then the other values of C are not tried with it; before, as with no limit."""
+    X, y = np.random.default_rng(0).normal(size=(120, 3)), np.arange(120) % 4
+    Cs, model = np.geomspace(1e-2, 1e3, 8), RankingSVM(kernel="rbf", gamma=1.0)
+    free = c_path(model, X, y, Cs)
+    monkeypatch.setattr("widemargin._solving.STEPS", most)
+    monkeypatch.setattr("widemargin._solving.STEPS_PER_PAIR", 0.0)
+    path = c_path(model, X, y, Cs)
+    solvers = [m.solver_ for m in path.estimators]
+    n_newton = solvers.count("newton")
+    assert solvers == n_newton * ["newton"] + (8 - n_newton) * ["interior_point"]
+    assert n_newton == next(k for k, m in enumerate(free.estimators) if m.n_iter_ > most)
+    assert path.gaps.max() <= 1e-4
+    assert_allclose(path.objectives, free.objectives, rtol=2e-4)
+
+
 def test_an_exact_solution_from_far_away_is_the_exact_solution_or_none():
     """Whatever utilities are guessed, what comes back is the interior point's optimum, with a true bound."""
     sample = generators.ordered_labels(12, n=80)

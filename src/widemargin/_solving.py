@@ -33,6 +33,8 @@ EXPLICIT_PAIRS_FINE = 200_000  # the same where Newton is slow on a kernel: a fi
 EXPLICIT_PAIRS_RESCUE = 1_000_000  # the same where Newton did not reach the gap
 FEW_PAIRS = (2, 1)  # times the items: so many pairs of a hinge, or a squared hinge, are looked at one by one
 FINE, STEEP = 1e-7, 100.0
+ROW_STEPS = 100  # of Newton on few rows, on a path: as dear as an exact solve
+STEPS, STEPS_PER_PAIR = 25, 2.5  # of Newton on kernel values, the second times pairs / items: as dear as an exact solve
 SAME = 1e-10  # gap up to which an exact answer is kept for another C
 ROUNDED_ITEMS = 300  # items above which Newton works on float32 kernel values (its certificates never do)
 ROUNDED_TOL = 1e-6  # gap down to which those lead
@@ -194,13 +196,15 @@ class Solving:
     def _solve_rows_at(self, rows, map_, C, plan, most):
         """Solve exactly where rows are few or slacks are forbidden, else by Newton to the gap tol."""
         rows = rows.merged if rows.shape[0] > most else rows
-        if np.isinf(C) or rows.shape[0] <= most:
+        are_few = rows.shape[0] <= self._most_exact_rows(map_)
+        if np.isinf(C) or rows.shape[0] <= most or (are_few and plan.is_hard):
             return self._exactly(rows, map_, C)
-        found = self._rows_newton(rows, map_, C, plan)
+        found = self._rows_newton(rows, map_, C, plan, min(self.max_iter, ROW_STEPS) if are_few else self.max_iter)
         with suppress(MemoryError):  # then the honest gap of what could be done
-            if found[1].status is not Status.CONVERGED and plan.refined():
+            if found[1].status is not Status.CONVERGED and not are_few and plan.refined():
                 found = min(found, self._rows_newton(rows, map_, C, plan), key=lambda f: f[1].gap)
             if found[1].status is not Status.CONVERGED:
+                plan.is_hard = True
                 found = min(found, self._exactly(rows, map_, C), key=lambda f: f[1].gap)
         return found
 
@@ -209,11 +213,11 @@ class Solving:
             self._check_gram_memory(map_.n_items, BYTES_WHOLE)
         return self._interior_point(rows, map_, C)
 
-    def _rows_newton(self, rows, map_, C, plan):
+    def _rows_newton(self, rows, map_, C, plan, max_iter=None):
         need = _core.rows_newton.gram_bytes(rows, map_, plan, self.tol, C)
         if need:
             self._check_gram_memory(map_.n_items, need / map_.n_items**2)
-        how = {"tol": self.tol, "max_iter": self.max_iter, "report": self._progress(), "plan": plan}
+        how = {"tol": self.tol, "max_iter": max_iter or self.max_iter, "report": self._progress(), "plan": plan}
         return "newton", _core.rows_newton.rows_newton(rows, map_, C, LOSSES[self.loss], **how)
 
     def _solve_levels(self, task, *, exact_pairs=EXPLICIT_PAIRS):
@@ -240,16 +244,27 @@ class Solving:
             found = self._rows_newton(task.rows, map_, C, plan)
             if found[1].status is Status.CONVERGED:
                 return found
-        name, solution = self._newton(task, map_, C)
         is_whole = not map_.is_gram or BYTES_WHOLE * map_.n_items**2 <= most_memory(self.memory_limit)
+        most = self._most_steps(task, map_) if is_whole else self.max_iter
+        if task.is_hard and most < self.max_iter:
+            return self._interior_point(task.rows, map_, C)
+        name, solution = self._newton(task, map_, C, most)
         if map_.is_rounded and solution.status is Status.STALLED and is_whole:
             task.plan = self._plan(task, map_.exact())
             name, solution = self._newton(task, map_, C)
         out_of_reach = task.comparisons.n_pairs > EXPLICIT_PAIRS_RESCUE or not is_whole
         if solution.status is Status.CONVERGED or out_of_reach:
             return name, solution
+        task.is_hard = True
         rescue = self._interior_point(task.rows, map_, C)
         return min((name, solution), rescue, key=lambda found: found[1].gap)
+
+    def _most_steps(self, task, map_):
+        """Return after how many steps on a path Newton is dearer than an interior point, which takes any C alike."""
+        n_pairs, n_items = task.comparisons.n_pairs, task.comparisons.n_items
+        if not (task.is_path and map_.is_gram and n_pairs <= EXPLICIT_PAIRS_FINE):
+            return self.max_iter
+        return min(self.max_iter, STEPS + int(STEPS_PER_PAIR * n_pairs / n_items))
 
     def _has_few_pairs(self, task, map_):
         """Whether the pairs of a linear machine are so few that Newton had better look at each by itself."""
@@ -274,12 +289,12 @@ class Solving:
             rows, map_, C, LOSSES[self.loss], tol=self.tol, max_iter=self.max_iter, report=self._progress()
         )
 
-    def _newton(self, task, map_, C):
+    def _newton(self, task, map_, C, max_iter=None):
         """Solve implicit pairs, from where the task's last solve ended."""
         if task.plan is None:
             task.plan = self._plan(task, map_)
         risk, seen, plan = task.plan
-        how = {"tol": self.tol, "max_iter": self.max_iter, "verbose": bool(self.verbose)}
+        how = {"tol": self.tol, "max_iter": max_iter or self.max_iter, "verbose": bool(self.verbose)}
         n_threads = effective_n_jobs(self.n_jobs)
         alone = _libraries().limit(limits=1, user_api="blas") if n_threads > 1 else nullcontext()
         with alone:  # threads take blocks: BLAS must not bring its own

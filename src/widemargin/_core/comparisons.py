@@ -119,10 +119,15 @@ class Levels:
         return bounds[1:], np.diff(bounds)
 
     @cached_property
+    def group_of_run(self) -> IntArray:
+        """Return the group of each run."""
+        return np.searchsorted(self.starts, self.runs[0]) - 1
+
+    @cached_property
     def n_pairs(self) -> int:
         """Return the number of pairs, a Python integer: it may exceed 2^31."""
         ends, sizes = self.runs
-        return int(sizes @ (self.starts[np.searchsorted(self.starts, ends)] - ends))
+        return int(sizes @ (self.starts[self.group_of_run + 1] - ends))
 
     @cached_property
     def total_weight(self) -> float:

@@ -32,7 +32,7 @@ def draw_groups(levels: Levels, groups: IntArray, share: float, rng: np.random.G
         none = np.zeros(0, np.int64)
         return Drawn(none, none, np.zeros(0), is_even=True)
     ends, lengths = levels.runs
-    sizes, of = np.diff(levels.starts), np.searchsorted(levels.starts, ends) - 1
+    sizes, of = np.diff(levels.starts), levels.group_of_run
     others, n_items = sizes[of] - lengths, share * sizes[groups].sum()
     kept = np.minimum(lengths, SURPLUS * others)
     if np.bincount(of, kept, sizes.size)[groups].sum() < n_items:
@@ -41,8 +41,8 @@ def draw_groups(levels: Levels, groups: IntArray, share: float, rng: np.random.G
     useful = groups[per_group[groups] > 0]
     chosen = rng.permutation(useful)
     chosen = chosen[: np.searchsorted(np.cumsum(per_group[chosen]), n_items) + 1]
-    first = np.searchsorted(of, np.arange(sizes.size + 1))
-    runs = _ranges(first[chosen], first[chosen + 1] - first[chosen])
+    first = np.searchsorted(of, chosen)
+    runs = _ranges(first, np.searchsorted(of, chosen, side="right") - first)
     length, n = lengths[runs], kept[runs]
     # every so many items from a random one on: in whatever order they lie, each is as likely
     steps = _ranges(np.zeros_like(n), n) + np.repeat(rng.random(n.size), n)

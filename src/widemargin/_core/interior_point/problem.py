@@ -28,7 +28,7 @@ SPARSE_ENTRIES = 2_000_000  # rows x features from which rows of few entries sta
 LARGE = 20_000_000  # rows x features that are not written out
 LAPLACIAN = 50  # features whose product costs as much as building the Laplacian of the items
 ITEM_LIMIT = 4000  # items up to which their dense Laplacian is affordable
-BLOCK = 2**22  # entries converted at a time
+BLOCK = 1 << 17  # entries of rows written out at a time: they stay in cache
 
 
 class FeatureMap(Protocol):
@@ -117,7 +117,7 @@ class DenseDesign:
 
     def row_norms(self) -> Array:
         """Return the norm of each row's feature part."""
-        return np.linalg.norm(self.B[:, : self.p], axis=1)
+        return _row_norms(self.B[:, : self.p])
 
     def shrunk(self, length: float) -> Design:
         """Return B with its feature part divided by `length`."""
@@ -173,7 +173,7 @@ class ItemDesign:
         """Return the norm of each row's feature part."""
         block = max(1, BLOCK // max(1, self.F.shape[1]))
         starts = range(0, self.D.shape[0], block)
-        parts = [np.linalg.norm(self.D[i : i + block] @ self.F, axis=1) for i in starts]
+        parts = [_row_norms(self.D[i : i + block] @ self.F) for i in starts]
         return np.concatenate(parts) / self.scale
 
     def shrunk(self, length: float) -> Design:
@@ -183,6 +183,10 @@ class ItemDesign:
     def rows(self, keep: NDArray[np.bool_]) -> Array:
         """Return the chosen rows of B, written out."""
         return np.hstack([self.D[keep] @ self.F / self.scale, self.E[keep]])
+
+
+def _row_norms(A: Array) -> Array:
+    return np.sqrt(np.einsum("ij,ij->i", A, A))
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from ..risks import GroupedPairRisk
 
 LEAST_SEEN, LEAST_SEEN_SHARED, SEED = 1200, 4000, 20102  # items of the sample, for one solve and for several
-FEW_ITEMS, NEAR_FEW, NEAR_MANY = 1500, 10.0, 100.0
 ACROSS = 3.0  # eigenvalues that matter across the span, in means of them
 
 
@@ -95,6 +94,7 @@ class Steady:
     basis: NDArray  # values at all items
     change: Array  # G^-1 - across
     across: float
+    near = 100.0  # ratio of C, or of smoothings, over which this is kept: it is dear
 
     @classmethod
     def of(cls, span: Span, risk: GroupedPairRisk, C: float, s: Array) -> Steady:
@@ -114,11 +114,6 @@ class Steady:
         change = linalg.lapack.dpotri(linalg.cholesky(G, overwrite_a=True, check_finite=False), overwrite_c=True)[0]
         change.T.flat[:: span.items.size + 1] -= across
         return cls(span.items, span.inverse, span.basis, change, across)
-
-    @property
-    def near(self) -> float:
-        """Return the ratio of C, or of smoothings, over which this is kept: over many items it is dear."""
-        return NEAR_MANY if len(self.basis) > FEW_ITEMS else NEAR_FEW
 
     @property
     def parts(self) -> Parts:

@@ -23,7 +23,7 @@ from ..solution import Array, Solution, Status, relative_gap
 from .curvature import Factor
 from .goals import POOR, Goal, Point, descend, minimise, within
 from .plan import Trace
-from .samples import Helper, Slopes, Start, raised_dual
+from .samples import SEED, Helper, Slopes, Start, raised_dual
 from .warm import warm_start
 
 if TYPE_CHECKING:
@@ -42,13 +42,13 @@ THIN = 1e-3
 START_RTOL = 0.002
 HOPE = 1.2  # times the tolerated gap: beyond, raising the dual value is not tried
 STALL, STALL_NARROW = 1e-13, 1e-7  # shares of the objective that rounding may hide: of float64, of float32 products
-WITHOUT_SAMPLES = 10_000  # items up to which, for the hinge, steps that correct the Hessian make a path quicker
 
 
 def cold_start(goal: Goal, plan: Plan, sizes: list[int], tol: float, max_iter: int) -> Start:
     """Solve samples of growing size, each from the last; the last sample and its smoothing are kept."""
     w, h = np.zeros(goal.data.n_features), FIRST_H
     curvature, helper, start = None, None, Start(w, h, None, None)
+    plan.draw_ahead(goal.data, sizes[1:], SEED)
     for size in sizes:
         helper = Helper.draw(goal, plan, size)
         while True:
@@ -271,6 +271,12 @@ def sample_sizes(data: LinearPairs) -> list[int]:
     return [size for size in sizes if size < n]
 
 
+def _for_bounds(data: LinearPairs, sizes: list[int]) -> list[int]:
+    """Return the size of the one sample that serves on a path: it gives bounds, not starts, and is not too small."""
+    most = min(data.n_items // 4, 130 * data.n_features)
+    return [max(sizes[-1], most)] if sizes and data.is_explicit and not data.risk.is_exact else sizes
+
+
 def newton_linear(plan: Plan, C: float, *, tol: float, max_iter: int, say: Say, start: Array | None = None) -> Solution:
     """Minimise 1/2 ||w||^2 + C * risk(Xw) over the weights of the columns of X."""
     data = plan.data
@@ -278,8 +284,7 @@ def newton_linear(plan: Plan, C: float, *, tol: float, max_iter: int, say: Say, 
     goal = Goal(data, C, np.zeros(data.n_features))
     if plan.sizes is None:
         sizes = sample_sizes(data)
-        is_small = data.n_items <= WITHOUT_SAMPLES and data.is_explicit and data.is_gram_cheap
-        plan.sizes = sizes, [] if is_small and not data.risk.is_exact else sizes
+        plan.sizes = sizes, _for_bounds(data, sizes)
     sizes = plan.sizes[start is not None and plan.last is not None]
     if start is None:
         begin = cold_start(goal, plan, sizes, tol, max_iter)

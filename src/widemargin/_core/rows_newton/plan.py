@@ -69,6 +69,7 @@ class Plan:
     reach: float | None = None  # how far from its margin a row was, at a start, that came to it
     is_written: bool = False  # or need not be
     is_fine: bool = False  # rounded kernel values have failed once
+    is_hard: bool = False  # few rows were better solved exactly
 
     def refined(self) -> bool:
         """Ask for exact kernel values from now on; False where they were so before."""
