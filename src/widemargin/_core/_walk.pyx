@@ -34,7 +34,7 @@ cdef extern from *:  # whether BLAS has kernels for narrow products: OpenBLAS ha
     bint HAS_NARROW
 
 cdef extern from *:  # arrays never overlap
-    ctypedef double* Out "double *restrict"
+    ctypedef double* Out "double *__restrict"
     ctypedef const double* In "const double *restrict"
 
 cdef enum Step:
