@@ -15,8 +15,8 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
 
 cdef extern from *:  # arrays never overlap
-    ctypedef double* Out "double *restrict"
-    ctypedef const double* In "const double *restrict"
+    ctypedef double* Out "double *__restrict"
+    ctypedef const double* In "const double *__restrict"
 
 ctypedef double[::1] Doubles
 ctypedef const double[::1] Given

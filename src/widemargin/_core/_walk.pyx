@@ -35,7 +35,7 @@ cdef extern from *:  # whether BLAS has kernels for narrow products: OpenBLAS ha
 
 cdef extern from *:  # arrays never overlap
     ctypedef double* Out "double *__restrict"
-    ctypedef const double* In "const double *restrict"
+    ctypedef const double* In "const double *__restrict"
 
 cdef enum Step:
     DOWN, DONE, LOST
