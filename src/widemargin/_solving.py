@@ -246,16 +246,15 @@ class Solving:
                 return found
         is_whole = not map_.is_gram or BYTES_WHOLE * map_.n_items**2 <= most_memory(self.memory_limit)
         most = self._most_steps(task, map_) if is_whole else self.max_iter
-        if task.is_hard and most < self.max_iter:
-            return self._interior_point(task.rows, map_, C)
+        if most < self.max_iter and 0 in task.answers and task.answers[0].solver == "interior_point":
+            return self._interior_point(task.rows, map_, C)  # Newton was given up for the last C
         name, solution = self._newton(task, map_, C, most)
         if map_.is_rounded and solution.status is Status.STALLED and is_whole:
             task.plan = self._plan(task, map_.exact())
-            name, solution = self._newton(task, map_, C)
+            name, solution = self._newton(task, map_, C, most)
         out_of_reach = task.comparisons.n_pairs > EXPLICIT_PAIRS_RESCUE or not is_whole
         if solution.status is Status.CONVERGED or out_of_reach:
             return name, solution
-        task.is_hard = True
         rescue = self._interior_point(task.rows, map_, C)
         return min((name, solution), rescue, key=lambda found: found[1].gap)
 

@@ -21,7 +21,6 @@ class Task:
     row_plans: dict = field(default_factory=dict)  # the same for explicit rows, by part
     answers: dict[int, Answer] = field(default_factory=dict)
     is_path: bool = False  # whether more values of C follow
-    is_hard: bool = False  # whether Newton was given up for the last one
 
     @cached_property
     def in_columns(self):

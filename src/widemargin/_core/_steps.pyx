@@ -41,10 +41,20 @@ cdef void between(Partners* p, Py_ssize_t a, Py_ssize_t n, Py_ssize_t m, const d
         better[k] = <int32_t> i
 
 
+cdef inline double below(const double* tree, Py_ssize_t levels, Py_ssize_t rank) noexcept nogil:
+    """Return the sum over the inserted items of lower level than rank, as often for each: see `_counting.pyx`."""
+    cdef double value = 0.0
+    while levels > 0:
+        value += tree[rank]
+        rank &= rank - 1
+        levels >>= 1
+    return value
+
+
 cdef void gather_moments(Partners* p, Py_ssize_t a, Py_ssize_t n, Py_ssize_t levels, Py_ssize_t size,
                          const double[::1] shares) noexcept nogil:
     """Sum the payloads of the active partners of a group: `visit`, with all that payloads do not change known."""
-    cdef Py_ssize_t i, k, l, m, bits, width = levels + 1
+    cdef Py_ssize_t i, k, l, m, width = levels + 1
     cdef Py_ssize_t[MOST] next_worse, next_better
     cdef double[MOST] share
     cdef const int32_t* rank = p.rank + a
@@ -86,22 +96,12 @@ cdef void gather_moments(Partners* p, Py_ssize_t a, Py_ssize_t n, Py_ssize_t lev
                 continue
             k = next_worse[m]
             while k < n and p.worse[m * size + a + k] == i:
-                value, l, bits = p.under[rank[k]], rank[k], levels
-                while bits > 0:  # as often for each rank: see `below` in `_counting.pyx`
-                    value -= p.sums[l]
-                    l &= l - 1
-                    bits >>= 1
-                moment[k] += share[m] * value
+                moment[k] += share[m] * (p.under[rank[k]] - below(p.sums, levels, rank[k]))
                 k += 1
             next_worse[m] = k
             k = next_better[m]
             while k < n and p.better[m * size + a + k] == i:
-                value, l, bits = everything, rank[k] + 1, levels
-                while bits > 0:
-                    value -= p.sums[l]
-                    l &= l - 1
-                    bits >>= 1
-                moment[k] += share[m] * value
+                moment[k] += share[m] * (everything - below(p.sums, levels, rank[k] + 1))
                 k += 1
             next_better[m] = k
         if i < n:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 Stop: TypeAlias = Callable[["Look", Array, float], bool]  # of a look, its gradient and its decrement
 
 POOR = 0.1  # a step that leaves more than this share of the decrement was poor
-PROXY_H = 0.3  # a sample has few pairs in a thinner zone, and steps cross it
 PATIENT = 0.3  # the same where the Hessian learns from steps: a sample's costs as much as five looks at it
+PROXY_H = 0.3  # least smoothing of a sample's Hessian: it has few pairs in a thinner zone, and steps cross it
 
 
 @dataclass(frozen=True)

@@ -249,10 +249,11 @@ class Climb:
             self._widen()
 
     def _widen(self) -> None:
-        """Go on with all products in float64."""
+        """Go on with all products in float64; values that float32 products gave are forgotten."""
         self.goal, self.helper = self.goal.widened(), self.helper and self.helper.widened()
         self.look = self.goal.data.look(self.w)
-        self.seen, self.lift, self.noise, self.rounding, self.idle = None, None, None, 0.0, 0
+        self.best, self.last_gap, self.idle = Best(self.w, self.look), np.inf, 0
+        self.seen, self.lift, self.noise, self.rounding = None, None, None, 0.0
 
 
 def sample_sizes(data: LinearPairs) -> list[int]:
