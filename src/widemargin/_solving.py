@@ -35,6 +35,9 @@ FEW_PAIRS = (2, 1)  # times the items: so many pairs of a hinge, or a squared hi
 FINE, STEEP = 1e-7, 100.0
 ROW_STEPS = 100  # of Newton on few rows, on a path: as dear as an exact solve
 STEPS, STEPS_PER_PAIR = 25, 2.5  # of Newton on kernel values, the second times pairs / items: as dear as an exact solve
+WALK_STEPS, WALK_PER_PAIR = 10, 0.4  # the same: as dear as a walk to the next C, of few rows, or of pairs
+WALK_PAIRS = 50_000  # pairs up to which a walk looks at them all
+WALK_VALUES = 5_000_000  # kernel values, or features, that a walk has at hand
 SAME = 1e-10  # gap up to which an exact answer is kept for another C
 ROUNDED_ITEMS = 300  # items above which Newton works on float32 kernel values (its certificates never do)
 ROUNDED_TOL = 1e-6  # gap down to which those lead
@@ -149,7 +152,9 @@ class Solving:
 
         def solve(map_):
             plan = task.row_plans.setdefault(part, _core.rows_newton.Plan(is_shared=task.is_path))
-            return self._solve_rows_at(rows, map_, C, plan, most)
+            found = self._walk(task, C, part) or self._solve_rows_at(rows, map_, C, plan, most)
+            self._begin_walk(task, rows.merged, map_, C, found, WALK_STEPS, part)
+            return found
 
         return task.answer(C, self.tol, lambda: self._solve_by_rank(task, solve), part)
 
@@ -246,6 +251,9 @@ class Solving:
                 return found
         is_whole = not map_.is_gram or BYTES_WHOLE * map_.n_items**2 <= most_memory(self.memory_limit)
         most = self._most_steps(task, map_) if is_whole else self.max_iter
+        walked = self._walk(task, C)
+        if walked:
+            return walked
         if most < self.max_iter and 0 in task.answers and task.answers[0].solver == "interior_point":
             return self._interior_point(task.rows, map_, C)  # Newton was given up for the last C
         name, solution = self._newton(task, map_, C, most)
@@ -253,8 +261,14 @@ class Solving:
             task.plan = self._plan(task, map_.exact())
             name, solution = self._newton(task, map_, C, most)
         out_of_reach = task.comparisons.n_pairs > EXPLICIT_PAIRS_RESCUE or not is_whole
+        if is_whole and map_.is_gram and task.comparisons.n_pairs <= WALK_PAIRS:
+            steps = WALK_STEPS + WALK_PER_PAIR * task.comparisons.n_pairs / map_.n_items
+            self._begin_walk(task, task.rows, map_, C, (name, solution), steps)
         if solution.status is Status.CONVERGED or out_of_reach:
             return name, solution
+        walked = self._walk(task, C)
+        if walked:
+            return walked
         rescue = self._interior_point(task.rows, map_, C)
         return min((name, solution), rescue, key=lambda found: found[1].gap)
 
@@ -264,6 +278,31 @@ class Solving:
         if not (task.is_path and map_.is_gram and n_pairs <= EXPLICIT_PAIRS_FINE):
             return self.max_iter
         return min(self.max_iter, STEPS + int(STEPS_PER_PAIR * n_pairs / n_items))
+
+    def _walk(self, task, C, part=0):
+        """Return the exact solution by a walk from the last one's; None where there is none, or it does not arrive."""
+        walk = task.walks.get(part)
+        if walk is None or np.isinf(C):
+            return None
+        solution = walk.to(C, self.tol)
+        if solution is None:
+            task.walks[part] = None  # and not again
+        return solution and ("margin_walk", solution)
+
+    def _begin_walk(self, task, rows, map_, C, found, steps, part=0):
+        """Take up Newton's answer on a path where it took many steps: from there on few rows change sides."""
+        name, solution = found
+        is_slow = name == "newton" and solution.n_iter > steps and part not in task.walks
+        are_simple = not LOSSES[self.loss].squared and rows.task is None and rows.E.shape[1] <= 1
+        n_values = map_.n_items * (map_.n_items if map_.is_gram else map_.n_features)
+        if not (is_slow and self._is_on_path(task) and are_simple and n_values <= WALK_VALUES) or np.isinf(C):
+            return
+        with suppress(MemoryError):
+            if map_.is_gram:
+                self._check_gram_memory(map_.n_items, BYTES_WHOLE)
+            walk = task.walks[part] = _core.margin_walk.MarginWalk(rows, map_)
+            u = map_.forward_exact(solution.weights)
+            walk.begin(C, u, solution.levels, solution.objective - solution.dual)
 
     def _has_few_pairs(self, task, map_):
         """Whether the pairs of a linear machine are so few that Newton had better look at each by itself."""

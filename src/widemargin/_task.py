@@ -19,6 +19,7 @@ class Task:
     plan: Any = None  # Newton's layout of the data
     start: Any = None  # the last weights, as Newton sees them
     row_plans: dict = field(default_factory=dict)  # the same for explicit rows, by part
+    walks: dict = field(default_factory=dict)  # exact solutions that walk to the next C, by part; None once they failed
     answers: dict[int, Answer] = field(default_factory=dict)
     is_path: bool = False  # whether more values of C follow
 
@@ -31,6 +32,7 @@ class Task:
         """Go on with the kernel itself."""
         self.in_columns, self.plan, self.start = None, None, None
         self.row_plans.clear()
+        self.walks.clear()
 
     @cached_property
     def rows(self):

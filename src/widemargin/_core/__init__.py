@@ -12,6 +12,7 @@ from types import ModuleType
 _LATE = (
     "interior_point",
     "linear_program",
+    "margin_walk",
     "newton",
     "one_norm",
     "pairs_machine",
