@@ -35,8 +35,8 @@ FEW_PAIRS = (2, 1)  # times the items: so many pairs of a hinge, or a squared hi
 FINE, STEEP = 1e-7, 100.0
 ROW_STEPS = 100  # of Newton on few rows, on a path: as dear as an exact solve
 STEPS, STEPS_PER_PAIR = 25, 2.5  # of Newton on kernel values, the second times pairs / items: as dear as an exact solve
-WALK_STEPS, WALK_PER_PAIR = 10, 0.4  # the same: as dear as a walk to the next C, of few rows, or of pairs
-WALK_PAIRS = 50_000  # pairs up to which a walk looks at them all
+WALK_STEPS = 10, 0.005, 0.4  # the same, the others times items and pairs / items: as dear as a walk to the next C
+WALK_PAIRS = 200_000  # pairs up to which a walk looks at them all
 WALK_VALUES = 5_000_000  # kernel values, or features, that a walk has at hand
 SAME = 1e-10  # gap up to which an exact answer is kept for another C
 ROUNDED_ITEMS = 300  # items above which Newton works on float32 kernel values (its certificates never do)
@@ -153,7 +153,7 @@ class Solving:
         def solve(map_):
             plan = task.row_plans.setdefault(part, _core.rows_newton.Plan(is_shared=task.is_path))
             found = self._walk(task, C, part) or self._solve_rows_at(rows, map_, C, plan, most)
-            self._begin_walk(task, rows.merged, map_, C, found, WALK_STEPS, part)
+            self._begin_walk(task, rows.merged, map_, C, found, part)
             return found
 
         return task.answer(C, self.tol, lambda: self._solve_by_rank(task, solve), part)
@@ -241,9 +241,13 @@ class Solving:
         return task.answer(C, tol, lambda: self._solve_by_rank(task, solve))
 
     def _solve_pairs(self, task, map_, C, *, is_explicit):
-        """Solve pairs written out, or implicit ones; those are written out after all where Newton failed."""
+        """Solve pairs written out, or implicit ones."""
         if is_explicit:
             return self._from_nearby(task, map_, C) or self._interior_point(task.rows, map_, C)
+        return self._walk(task, C) or self._solve_implicit(task, map_, C)
+
+    def _solve_implicit(self, task, map_, C):
+        """Solve implicit pairs by Newton; where that fails, or is dear, by solvers that write them out."""
         if self._has_few_pairs(task, map_):
             plan = task.row_plans.setdefault(0, _core.rows_newton.Plan(is_shared=task.is_path))
             found = self._rows_newton(task.rows, map_, C, plan)
@@ -251,9 +255,6 @@ class Solving:
                 return found
         is_whole = not map_.is_gram or BYTES_WHOLE * map_.n_items**2 <= most_memory(self.memory_limit)
         most = self._most_steps(task, map_) if is_whole else self.max_iter
-        walked = self._walk(task, C)
-        if walked:
-            return walked
         if most < self.max_iter and 0 in task.answers and task.answers[0].solver == "interior_point":
             return self._interior_point(task.rows, map_, C)  # Newton was given up for the last C
         name, solution = self._newton(task, map_, C, most)
@@ -261,16 +262,13 @@ class Solving:
             task.plan = self._plan(task, map_.exact())
             name, solution = self._newton(task, map_, C, most)
         out_of_reach = task.comparisons.n_pairs > EXPLICIT_PAIRS_RESCUE or not is_whole
-        if is_whole and map_.is_gram and task.comparisons.n_pairs <= WALK_PAIRS:
-            steps = WALK_STEPS + WALK_PER_PAIR * task.comparisons.n_pairs / map_.n_items
-            self._begin_walk(task, task.rows, map_, C, (name, solution), steps)
+        if map_.is_gram and is_whole and task.comparisons.n_pairs <= WALK_PAIRS:
+            self._begin_walk(task, task.rows, map_, C, (name, solution))
         if solution.status is Status.CONVERGED or out_of_reach:
             return name, solution
-        walked = self._walk(task, C)
-        if walked:
-            return walked
-        rescue = self._interior_point(task.rows, map_, C)
-        return min((name, solution), rescue, key=lambda found: found[1].gap)
+        return self._walk(task, C) or min(
+            (name, solution), self._interior_point(task.rows, map_, C), key=lambda found: found[1].gap
+        )
 
     def _most_steps(self, task, map_):
         """Return after how many steps on a path Newton is dearer than an interior point, which takes any C alike."""
@@ -289,9 +287,10 @@ class Solving:
             task.walks[part] = None  # and not again
         return solution and ("margin_walk", solution)
 
-    def _begin_walk(self, task, rows, map_, C, found, steps, part=0):
+    def _begin_walk(self, task, rows, map_, C, found, part=0):
         """Take up Newton's answer on a path where it took many steps: from there on few rows change sides."""
         name, solution = found
+        steps = np.dot(WALK_STEPS, (1.0, map_.n_items, rows.shape[0] / map_.n_items))
         is_slow = name == "newton" and solution.n_iter > steps and part not in task.walks
         are_simple = not LOSSES[self.loss].squared and rows.task is None and rows.E.shape[1] <= 1
         n_values = map_.n_items * (map_.n_items if map_.is_gram else map_.n_features)
@@ -300,9 +299,9 @@ class Solving:
         with suppress(MemoryError):
             if map_.is_gram:
                 self._check_gram_memory(map_.n_items, BYTES_WHOLE)
-            walk = task.walks[part] = _core.margin_walk.MarginWalk(rows, map_)
-            u = map_.forward_exact(solution.weights)
-            walk.begin(C, u, solution.levels, solution.objective - solution.dual)
+            walk, u = _core.margin_walk.MarginWalk(rows, map_), map_.forward_exact(solution.weights)
+            if walk.begin(C, u, solution.levels, solution.objective - solution.dual):
+                task.walks[part] = walk
 
     def _has_few_pairs(self, task, map_):
         """Whether the pairs of a linear machine are so few that Newton had better look at each by itself."""

@@ -66,7 +66,7 @@ class RankingSVM(Ranker):
     n_iter_ : int
         Iterations of the solver.
     solver_ : str
-        "interior_point" (pairs written out) or "newton" (pairs implicit).
+        "interior_point" (pairs written out), "newton" (pairs implicit) or, on a path, "margin_walk".
     converged_ : bool
         Whether `duality_gap_` reached `tol`.
 

@@ -1,8 +1,8 @@
 """Exact solutions of hinge rows along C: from one to the next by the rows that come to their margins or leave them.
 
 Between two values of C the multipliers of the rows on their margins move in straight pieces (Hastie, Rosset, Tibshirani
-and Zhu 2004, for a classifier; here rows are differences of items, with a level or none). A walk takes an event for each
-row that changes sides: few at a large C, where Newton and interior points begin anew for every C.
+and Zhu 2004, for a classifier; here rows are differences of items, with a level or none). A walk takes an event for
+each row that changes sides: few at a large C, where Newton and interior points begin anew for every C.
 
 Problem: min 1/2 |f|^2 + C * sum of weight * hinge(margin - D u - E b), own slacks, at most one level.
 Starts: from any utilities. Rows as near to their margins as the gap leaves room for are held on them; what the others'
@@ -24,13 +24,14 @@ from .rows_newton.bounds import feasible
 from .solution import Array, Solution, Status
 
 FREE, HELD, LOADED = 0, 1, 2  # sides of a margin
-LIMIT, PER_ROW = 1000, 0.1  # events to the next C
+LIMIT, PER_ROW = 1000, 0.2  # events to the next C
 TURNS = 8  # times that a walk begins anew where rounding ended it
 SMOOTH = 8.0  # rows within h of their margins cost about h / 8 each where the hinge is smoothed
+MOST_NEAR = 3  # times the items: rows to choose from
 WIDER = 2  # times as many rows are looked at until these are right
 INSIDE, APART = 0.1, 0.01  # by which multipliers and gaps are pushed off their bounds at a start, or events coincide
 NEAR, LEAST = 0.05, 1e-6  # share of the rows that are looked at to begin with, and their least distance
-FAR = 1e300  # what no walk reaches
+FAR = 1e200  # what no walk reaches
 
 
 class MarginWalk:
@@ -43,17 +44,22 @@ class MarginWalk:
         self.scale = float(np.max(np.abs(rows.margin)))
         self.seen: IntArray | None = None  # rows that are looked at first
         self.push = np.random.default_rng(0).random(rows.shape[0])
-        ends = (np.asarray(part, np.int32) for part in (rows.D.indptr, rows.D.indices))
-        self.core = Margins(*ends, rows.D.data, self.e, self.K, map_.is_gram, self.scale)
+        starts, items = (np.asarray(part, np.int32) for part in (rows.D.indptr, rows.D.indices))
+        self.core = Margins(starts, items, rows.D.data, self.e, self.K, map_.is_gram, self.scale)
 
-    def begin(self, C: float, u: Array, levels: Array, excess: float) -> None:
-        """Take up utilities and levels whose objective is at most `excess` above the best."""
+    def begin(self, C: float, u: Array, levels: Array, excess: float) -> bool:
+        """Take up utilities and levels whose objective is at most `excess` above the best; False where they say little.
+
+        That is where many more rows are near their margins than can be held on them.
+        """
         rows, core, cost = self.rows, self.core, C * self.rows.weight
         self.C, self.is_rough, core.level = C, True, float(levels.sum())
         gap = rows.D @ u + self.e * core.level - rows.margin
         order = np.argsort(np.abs(gap))
         smoothing = np.abs(gap)[order] * np.cumsum(rows.weight[order])
         n_near = int(np.searchsorted(smoothing, SMOOTH * excess / C))
+        if n_near > MOST_NEAR * self.K.shape[0]:
+            return False
         near, self.seen = order[:n_near], order[: WIDER * n_near]
         core.side[:] = np.where(gap < 0.0, LOADED, FREE)
         near = near[core.hold(near)]
@@ -62,6 +68,7 @@ class MarginWalk:
         missing = rows.margin - self._reach()
         inside = INSIDE * self.push[near] * cost[near]
         core.a[near] = np.clip(core.solve(missing[near]), inside, cost[near] - inside)
+        return True
 
     def _reach(self) -> Array:
         """Return what the rows reach by the multipliers and the level."""
@@ -127,5 +134,7 @@ class MarginWalk:
         levels = rules.best_levels(rows, z, C, HINGE)
         loss = float(rows.weight @ HINGE.value(rows.margin - z - rows.E @ levels)) + rows.constant
         dual = float(a @ rows.margin) - 0.5 * norm + C * rows.constant
-        how = {"utilities": u, "squared_norm": norm, "dual_norm": norm}
-        return Solution(weights, g, levels, 0.5 * norm + C * loss, dual, max(1, n_events), Status.CONVERGED, **how)
+        primal, n_iter = 0.5 * norm + C * loss, max(1, n_events)
+        return Solution(
+            weights, g, levels, primal, dual, n_iter, Status.CONVERGED, u, squared_norm=norm, dual_norm=norm
+        )
