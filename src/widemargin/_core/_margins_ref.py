@@ -125,7 +125,7 @@ class Margins:
             self.gap += tau * slope
             self.level += tau * db
             t += tau
-            arrived = min(first) > tau
+            arrived = bool(min(first) > tau)
             if arrived or events == limit:
                 break
             events += 1
