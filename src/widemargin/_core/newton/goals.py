@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Stop: TypeAlias = Callable[["Look", Array, float], bool]  # of a look, its gradient and its decrement
 
 POOR = 0.1  # a step that leaves more than this share of the decrement was poor
-PATIENT = 0.3  # the same where the Hessian learns from steps: a sample's costs as much as five looks at it
+PATIENT = 1.0  # the same where the Hessian learns from steps: a sample's costs as much as five looks at it
 PROXY_H = 0.3  # least smoothing of a sample's Hessian: it has few pairs in a thinner zone, and steps cross it
 
 
@@ -86,8 +86,8 @@ class Point(NamedTuple):
     is_fresh: bool  # the Hessian is of this place
 
 
-def descend(goal: Goal, w: Array, look: Look, direction: Array) -> tuple[Array, Look]:
-    """Go along the direction, shortening the step until the objective falls as the slope promises."""
+def descend(goal: Goal, w: Array, look: Look, direction: Array) -> tuple[Array, Look, float]:
+    """Go along the direction, shortening the step until the objective falls as the slope promises; its length too."""
     value, slope = goal.value(w, look), float(goal.gradient(w, look) @ direction)
     noise = 1e-14 * abs(value)  # below rounding nothing can be promised: a step that does no harm is taken
     step = 1.0
@@ -95,7 +95,7 @@ def descend(goal: Goal, w: Array, look: Look, direction: Array) -> tuple[Array, 
         trial = goal.data.representable(w + step * direction)
         seen = goal.data.look(trial)
         if goal.value(trial, seen) <= value + 1e-3 * step * slope + noise or step < 1e-6:
-            return trial, seen
+            return trial, seen, step
         step *= 0.5 if step > 0.2 else 0.25
 
 
@@ -127,7 +127,7 @@ def minimise(
         if not np.isfinite(left) or is_done(look, gradient, left):
             break
         before, here, seen = left, w, look
-        w, look = descend(goal, w, look, -hessian.solve(gradient))
+        w, look, _ = descend(goal, w, look, -hessian.solve(gradient))
         if learns:
             hessian = hessian.learned(w - here, goal.C * (look.pull - seen.pull))
         is_fresh = False

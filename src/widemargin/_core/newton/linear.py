@@ -35,7 +35,9 @@ Say: TypeAlias = Callable[[str], None]
 
 ROUNDING_SHARE = 0.1  # of the tolerated gap that float32 products may cost
 SMOOTHING_SHARE = 0.3  # of the tolerated gap that the smoothing of the hinge may cost
-STALE = 0.1  # share of the decrement beyond which a new Hessian is made: it costs less than another pass
+STALE = 0.1  # share of the decrement beyond which a new Hessian of a sample is made: it costs less than another pass
+WORSE, OLD = 1.5, 12  # the same, and steps, where it is one of all pairs that learns: it costs as much as many passes
+PER_FEATURE = 130  # items of a sample whose Hessian is that of all pairs, nearly
 FIRST_H = 1.0
 SMALLEST_START_H = 0.06  # samples have few pairs in a thinner zone, and their solutions move on by more than it
 THIN = 1e-3
@@ -117,6 +119,7 @@ class Climb:
         self.seen, self.lift, self.noise = start.seen, start.lift, start.noise
         self.best = Best(self.w, self.look)
         self.before, self.last_gap, self.idle = np.inf, np.inf, 0
+        self.age, self.length = 0, 1.0  # steps with this Hessian, and how much of the last one was taken
         self.rounding = 0.0  # what float32 products may add to the dual value
         self._check_rounding(start.noise)
         self.is_fresh = start.is_fresh or start.curvature is None
@@ -180,18 +183,23 @@ class Climb:
         zone = self._source.zone
         left = self._left() if self._lower_smoothing(left) else left
         # without a sample a thinner zone has pairs enough: their density, which the Hessian is, is nearly the same
-        if (self.helper is not None and self._source.zone < zone) or left > STALE * self.before:
+        if (self.helper is not None and self._source.zone < zone) or self._is_stale(left):
             if poor and self.is_fresh:
                 self._grow()
-            self.curvature, self.is_fresh = self._hessian(), True
+            self.curvature, self.is_fresh, self.age = self._hessian(), True, 0
         elif self.before < np.inf:
             self.is_fresh = False
-        self.before = self._left()
+        self.before, self.age = self._left(), self.age + 1
         direction = -self.curvature.solve(self.goal.gradient(self.w, self.look))
         w, look = self.w, self.look
-        self.w, self.look = descend(self.goal, w, look, direction)
+        self.w, self.look, self.length = descend(self.goal, w, look, direction)
         self.curvature = self.curvature.learned(self.w - w, self.goal.C * (self.look.pull - look.pull))
         self.seen = self.lift = self.noise = None
+
+    def _is_stale(self, left: float) -> bool:
+        """Return whether a new Hessian pays: one of all pairs only where steps with what it learned fail."""
+        is_good = self.helper is None and self.age < OLD and self.length == 1.0
+        return left > (WORSE if is_good else STALE) * self.before
 
     def _lower_smoothing(self, left: float) -> bool:
         """Lower the smoothing where it costs too much and this level is nearly solved."""
@@ -233,7 +241,8 @@ class Climb:
             tangent, gram = self.curvature.solve(end), self.curvature.gram / goal.C
         if self.lift is not None and self.helper is not None:
             gram = self.lift.gram / self.helper.share
-        return Trace(goal.C, self.w, goal.data.risk.h, self.look, end, tangent, gram, self.seen, self.lift, self.noise)
+        known = self.seen, self.lift, self.noise
+        return Trace(goal.C, self.w, goal.data.risk.h, self.look, end, tangent, gram, *known, self.best.w)
 
     def _check_rounding(self, noise: tuple[float, float] | None) -> None:
         """Widen float32 products where their rounding would spoil the certificate."""
@@ -261,7 +270,7 @@ def sample_sizes(data: LinearPairs) -> list[int]:
     n, p = data.n_items, data.n_features
     if not data.is_explicit:
         return [n // 8] if n > 40 * p else []  # a sample of fewer rows than columns learns nothing of use
-    per_feature = 130 if data.is_gram_cheap else 160  # pieces of a large group see few of its pairs
+    per_feature = PER_FEATURE if data.is_gram_cheap else 160  # pieces of a large group see few of its pairs
     largest = max(4000, per_feature * p, n // 20)
     if 3 * largest > n and data.is_gram_cheap:
         largest = n
@@ -273,9 +282,14 @@ def sample_sizes(data: LinearPairs) -> list[int]:
 
 
 def _for_bounds(data: LinearPairs, sizes: list[int]) -> list[int]:
-    """Return the size of the one sample that serves on a path: it gives bounds, not starts, and is not too small."""
-    most = min(data.n_items // 4, 130 * data.n_features)
-    return [max(sizes[-1], most)] if sizes and data.is_explicit and not data.risk.is_exact else sizes
+    """Return the size of the one sample that serves on a path: it gives bounds, not starts, and is not too small.
+
+    Little data have none: a sample's Hessian is poor and its bound needs many, where one of all pairs learns.
+    """
+    if not data.is_explicit or data.risk.is_exact:
+        return sizes
+    enough = PER_FEATURE * data.n_features
+    return [max(sizes[-1], min(data.n_items // 4, enough))] if sizes and data.n_items > enough else []
 
 
 def newton_linear(plan: Plan, C: float, *, tol: float, max_iter: int, say: Say, start: Array | None = None) -> Solution:

@@ -70,6 +70,7 @@ class Trace(NamedTuple):
     seen: Look | None  # by the sample at w, where that is known
     lift: Lift | None
     noise: tuple[float, float] | None  # what float32 products cost at w, where that is known
+    given: Array  # the weights that were returned: the best by their objective, which w need not be
 
 
 @dataclass

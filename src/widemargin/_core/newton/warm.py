@@ -27,7 +27,7 @@ def warm_start(goal: Goal, plan: Plan, sizes: list[int], tol: float, max_iter: i
     Then a sample is solved whose gradient is made that of all pairs: unlike a step this follows pairs that become
     active on the way.
     """
-    near = plan.last if plan.last is not None and np.array_equal(plan.last.w, w) else None
+    near = plan.last if plan.last is not None and np.array_equal(plan.last.given, w) else None
     if near is not None:
         goal = goal.smoothed(near.h)
         return _along(goal, plan, near, sizes[-1] if sizes else None, tol)
