@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose
 import oracles
 from widemargin import ComparisonSVM, MarginClassifier, Pairs, RankingSVM
 from widemargin._core import _margins_ref, comparisons, maps, margin_walk
+from widemargin._core._margins import Margins
 from widemargin._core.interior_point import interior_point
 from widemargin._core.losses import HINGE
 from widemargin._core.margin_walk import MarginWalk
@@ -103,6 +104,46 @@ def test_compiled_events_are_those_of_the_twin(kind, gram, monkeypatch):
             assert ours.n_iter == other.n_iter
             assert_allclose(walk.core.a, twin.core.a, atol=1e-9)
         assert walk.core.level == pytest.approx(twin.core.level, abs=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["ties as margin", "classes", "targets"])
+@pytest.mark.parametrize("level", [-5.0, 0.3, 5.0])
+@pytest.mark.parametrize("margins", [Margins, _margins_ref.Margins])
+def test_a_level_that_no_row_holds_goes_to_one_that_can(margins, level, kind, monkeypatch):
+    """Where the multipliers do not balance; nothing is held at the start."""
+    monkeypatch.setattr(margin_walk, "Margins", margins)
+    rows, map_ = problem(kind, 19, gram=True)
+    walk = MarginWalk(rows, map_)
+    assert walk.begin(0.1, np.zeros(map_.n_items), np.array([level]), 0.0)
+    assert walk.core.k == 0
+    best = interior_point(rows, map_, 0.1, HINGE, tol=1e-10, max_iter=300)
+    assert walk.to(0.1, 1e-8).objective == pytest.approx(best.objective, rel=1e-8)
+
+
+@pytest.mark.parametrize("kind", ["classes", "targets"])
+def test_a_walk_at_a_tiny_c_is_not_led_by_rounding(kind):
+    """There the level alone decides, and a multiplier that is zero stays so but for its last digits."""
+    for seed in range(15):
+        rows, map_ = problem(kind, seed, gram=True, n=40 if kind == "classes" else 10)
+        assert begun(rows, map_, 1e-6, tol=1e-2).to(1e-6, 1e-8) is not None
+
+
+@pytest.mark.parametrize("seed", [30, 52])
+def test_a_level_obeys_rows_of_little_weight(seed):
+    """A share of 1e-7 passes for nothing where the best level is looked for; at a large C it is not."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(8, 3))
+    weight = 10.0 ** rng.uniform(-5.0, 5.0, 8)
+    rows, map_ = comparisons.from_classes(np.where(X[:, 0] > 0.0, 1.0, -1.0), weight), maps.LinearMap(X)
+    found = begun(rows, map_, 1e-3).to(1e6, 1e-6)
+    best = interior_point(rows, map_, 1e6, HINGE, tol=1e-10, max_iter=300)
+    assert found.objective == pytest.approx(best.objective, rel=1e-6)
+
+
+def test_there_is_no_walk_where_no_margin_has_a_size():
+    """All targets are met by zero: there is nothing to measure distances by."""
+    rows = comparisons.from_targets(np.zeros(5), 0.0, np.ones(5))
+    assert not MarginWalk(rows, maps.LinearMap(np.eye(5))).begin(1.0, np.ones(5), np.zeros(1), 1e-3)
 
 
 @pytest.mark.parametrize("size", [0.01, 0.3, 3.0])

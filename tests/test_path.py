@@ -372,3 +372,16 @@ def test_cross_validated_machines_keep_their_parameters():
     model.fit([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
     assert model.get_params() == before
     assert not {"C", "warm_start"} & set(vars(model))
+
+
+@pytest.mark.filterwarnings("ignore::widemargin.exceptions.CollapseWarning")
+@pytest.mark.parametrize("tiny", [1e-11, 1e-13])
+def test_a_path_leaves_a_collapsed_model(tiny):
+    """Zero is as good as any model at a tiny C; its bound is that of multipliers, and does not grow with C."""
+    rng = np.random.default_rng(0)
+    X, ends = rng.normal(size=(10, 3)), rng.integers(0, 10, (300, 2))
+    ends = ends[ends[:, 0] != ends[:, 1]]
+    y = np.sign(np.round(2.0 * (X[ends[:, 0], 0] - X[ends[:, 1], 0]) + rng.normal(size=ends.shape[0]))).astype(int)
+    path = c_path(ComparisonSVM(), Pairs(X, ends), y, [tiny, 1e-2, 1.0])
+    alone = ComparisonSVM(C=1.0).fit(Pairs(X, ends), y)
+    assert path.objectives[-1] == pytest.approx(alone.objective_, rel=1e-4)

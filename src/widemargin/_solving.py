@@ -294,7 +294,7 @@ class Solving:
         is_slow = name == "newton" and solution.n_iter > steps and part not in task.walks
         are_simple = not LOSSES[self.loss].squared and rows.task is None and rows.E.shape[1] <= 1
         n_values = map_.n_items * (map_.n_items if map_.is_gram else map_.n_features)
-        if not (is_slow and self._is_on_path(task) and are_simple and n_values <= WALK_VALUES) or np.isinf(C):
+        if not (is_slow and self._is_on_path(task) and are_simple and 0 < n_values <= WALK_VALUES) or np.isinf(C):
             return
         with suppress(MemoryError):
             if map_.is_gram:

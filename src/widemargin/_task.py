@@ -64,6 +64,7 @@ class Answer:
 
         Multipliers a <= C give D = lead - 1/2 |v|^2, v = sum of a over the rows. Scaled by s <= C' / C they are
         feasible for C', and give at least s lead - 1/2 s^2 |v|^2: nothing is solved, and the data are not looked at.
+        From s = 1 on, a bound on |v|^2 from above is enough.
         """
         old, grow = self.solution, C / self.C
         if grow < 1.0 or not old.gap <= tol:
@@ -71,7 +72,7 @@ class Answer:
         primal = 0.5 * self._norm + grow * (old.objective - 0.5 * self._norm)
         for squared in (lambda: self._norm, lambda: self._dual_norm):  # the first is cheap, and near the second
             lead, v2 = old.dual + 0.5 * squared(), squared()
-            s = min(grow, lead / v2) if v2 > 0.0 else grow
+            s = min(grow, max(1.0, lead / v2)) if v2 > 0.0 else grow
             found = replace(old, objective=primal, dual=s * lead - 0.5 * s * s * v2, n_iter=1)
             if not found.gap <= tol:
                 return None

@@ -35,8 +35,11 @@ cdef double STILL = 1e-12  # the same against what the loaded rows would do alon
 cdef double NOISE = 1e-10  # by which held rows may leave their margins before a direction is refined
 cdef double LOST = 1e-6  # after that: the factor is worth nothing any more
 cdef double SAME = 1e-11  # by which multipliers may move as if they did not
+cdef double ROUNDING = 1e-14  # of margins and multipliers: what moves less on all the way does not move
 cdef double DEPENDENT = 1e-10, NEW = 1e-8  # shares that held rows leave of one that is a sum of them, or is not
 cdef double SELDOM = 2.0, OFTEN = 0.5  # looks at near rows between scans, by all rows: fewer are near, or more
+cdef double TINY = 1e-9  # of the first radius of near rows: none is smaller
+cdef double BEYOND = 1e100  # where there is no row
 
 
 cdef class Margins:
@@ -46,8 +49,12 @@ cdef class Margins:
     cdef public double level
     cdef readonly object a, side, gap, members
     cdef Py_ssize_t m, n, p, room, n_slots, n_near
-    cdef bint is_gram
-    cdef double kappa, most_e, most_d, unload, radius, force, scale
+    cdef bint is_gram, has_level
+    cdef double kappa, most_e, most_d, scale
+    cdef double t, unload, least, radius, travelled, looks, drift  # of a walk; the last three since the last scan
+    cdef double db, force, rate, tau  # of a direction: the level's, held rows', the far rows' most, until the event
+    cdef Event what
+    cdef Py_ssize_t at
     cdef const int32_t[::1] starts, items
     cdef const double[::1] values, e
     cdef const double[:, ::1] K
@@ -63,7 +70,7 @@ cdef class Margins:
         self.p, self.scale = K.shape[1], scale
         diagonal = np.diagonal(K) if is_gram else np.einsum("ij,ij->i", K, K)
         self.most_e = float(np.max(np.abs(e), initial=0.0))
-        self.most_d = float(np.max(np.add.reduceat(np.abs(values), np.asarray(starts)[:-1]), initial=0.0))
+        self.most_d = float(np.max(np.abs(values), initial=0.0) * np.max(np.diff(starts), initial=0))
         self.kappa = float(np.mean(diagonal)) if self.most_e > 0.0 else 0.0
         self.a, self.gap, self.side = np.zeros(self.m), np.zeros(self.m), np.zeros(self.m, np.int8)
         self.a_, self.gap_, self.side_ = self.a, self.gap, self.side
@@ -75,7 +82,7 @@ cdef class Margins:
 
     def _grow(self):
         """Make room for twice as many held rows, or for the first."""
-        room = min(2 * self.room or 64, max(self.m, 1))
+        room = min(2 * self.room or min(64, self.p + 2), max(self.m, 1))
         factor, images = np.zeros((room, room)), np.zeros((room, self.n))
         members, slot = np.zeros(room, np.int64), np.zeros(room, np.int64)
         if self.room:
@@ -213,53 +220,51 @@ cdef class Margins:
             self.by_slot[self.slot[i]] = da[i]
         dgemv(&plain, &n, &k, &unit, &self.images[0, 0], &n, &self.by_slot[0], &one, &unit, &self.du[0], &one)
 
-    cdef double _direction(self, const double* shift, double lag, double* db) noexcept:
+    cdef double _direction(self, const double* shift, double lag) noexcept:
         """Set da, db and du; return by how much held rows would leave their margins."""
         cdef Py_ssize_t i, trial
         cdef int64_t j
-        cdef double along = 0.0, weight = 0.0, balance = -lag - self.unload, noise = 0.0, more, x
+        cdef double weight = 0.0, balance = -lag - self.unload, noise = 0.0
         self.force = 0.0
         for i in range(self.k):
             j = self.members_[i]
             self.h[i] = self.e[j]
-            self.da[i] = shift[j] - self._at(j, &self.v[0]) + self.kappa * self.e[j] * balance
-            self.force = max(self.force, fabs(self.da[i]))
-        self._solve(&self.da[0])
-        db[0] = 0.0
+            self.da[i] = 0.0
+            self.rhs[i] = shift[j] - self._at(j, &self.v[0]) + self.kappa * self.e[j] * balance
+            self.force = max(self.force, fabs(self.rhs[i]))
         if self.most_e > 0.0:
             self._solve(&self.h[0])
             for i in range(self.k):
-                j = self.members_[i]
-                along += self.e[j] * self.da[i]
-                weight += self.e[j] * self.h[i]
-            if self.kappa * weight > 1e-10:
-                db[0] = (along - balance) / weight
-                for i in range(self.k):
-                    self.da[i] -= db[0] * self.h[i]
+                weight += self.e[self.members_[i]] * self.h[i]
+        self.has_level = self.most_e == 0.0 or self.kappa * weight > 1e-10
+        self.db = 0.0
         self.du[:] = self.v
-        self._add_held(&self.da[0])
         for trial in range(2):
+            self._correct(weight, balance)
             noise = 0.0
             for i in range(self.k):
                 j = self.members_[i]
-                self.rhs[i] = shift[j] - self._at(j, &self.du[0]) - self.e[j] * db[0]
+                self.rhs[i] = shift[j] - self._at(j, &self.du[0]) - self.e[j] * self.db
                 noise = max(noise, fabs(self.rhs[i]))
-            if trial or noise <= NOISE * self._size(&self.du[0]):
+            if noise <= NOISE * self._size(&self.du[0]):
                 break
-            along = 0.0
-            self._solve(&self.rhs[0])
-            if self.most_e > 0.0 and self.kappa * weight > 1e-10:
-                for i in range(self.k):
-                    j = self.members_[i]
-                    along += self.e[j] * (self.rhs[i] + self.da[i])
-                more = (along - balance) / weight
-                db[0] += more
-                for i in range(self.k):
-                    self.rhs[i] -= more * self.h[i]
-            for i in range(self.k):
-                self.da[i] += self.rhs[i]
-            self._add_held(&self.rhs[0])
         return noise
+
+    cdef void _correct(self, double weight, double balance) noexcept:
+        """Add to a direction what takes rhs from the held rows, and brings the level's column into balance."""
+        cdef Py_ssize_t i
+        cdef double along = 0.0, more
+        self._solve(&self.rhs[0])
+        if self.most_e > 0.0 and self.has_level:
+            for i in range(self.k):
+                along += self.e[self.members_[i]] * (self.rhs[i] + self.da[i])
+            more = (along - balance) / weight
+            self.db += more
+            for i in range(self.k):
+                self.rhs[i] -= more * self.h[i]
+        for i in range(self.k):
+            self.da[i] += self.rhs[i]
+        self._add_held(&self.rhs[0])
 
     cdef double _size(self, double* u) noexcept nogil:
         """Return the largest size of a utility."""
@@ -275,83 +280,123 @@ cdef class Margins:
         The gaps (reach - margin) and sides of the rows, the multipliers of held ones and the level are at hand.
         """
         cdef const double[::1] rise_ = rise, shift_ = shift, cost_ = cost
-        cdef double t = 0.0, tau, rate, db = 0.0, du, noise, flat, travelled = 0.0, level = 0.0, since = 0.0, x, slope, still
-        cdef Py_ssize_t i, q, at = -1, events = 0, scanned = 0
-        cdef int64_t j
-        cdef Event what
+        cdef double noise, speed, least = TINY * radius, uneven = SAME * float(np.abs(self.e) @ (cost + np.abs(rise)))
+        cdef Py_ssize_t i, events = 0
+        cdef bint arrived = False
+        self.least = ROUNDING * float(np.max(self.a, initial=0.0))
         self._load(rise_)
-        self.moved[:] = 0.0
         self.is_near[:] = True
-        self.radius = radius
-        self._scan(shift_, 0.0, 0.0)
+        self.moved[:] = 0.0
+        self.radius, self.t, self.drift = radius, 0.0, 0.0
+        self._scan(shift_)
         while True:
-            noise = self._direction(&shift_[0], lag, &db)
-            du = self._size(&self.du[0])
-            x = max(du, STILL / FLAT * self._size(&self.v[0]))
-            if noise > LOST * max(x, self.force, NOISE * self.scale):
+            noise = self._direction(&shift_[0], lag)
+            if not self.has_level and fabs(lag + self.unload) > uneven:
+                if events == limit or not self._jump(lag + self.unload, rise_, shift_, cost_):
+                    break
+                events += 1
+                continue
+            speed = self._size(&self.du[0])
+            self.rate = self.most_d * speed + self.most_e * fabs(self.db)
+            speed = max(speed, STILL / FLAT * self._size(&self.v[0]))
+            if not noise <= LOST * max(speed, self.force, NOISE * self.scale):
                 break
-            flat = max(FLAT * x, 10.0 * noise)
-            rate = self.most_d * du + self.most_e * fabs(db)
-            tau, what, at = 1.0 - t, END, -1
-            if travelled + tau * rate > self.radius:
-                tau, what = (self.radius - travelled) / rate, SCAN
-            elif scanned > 2.0 * SELDOM * self.m:
-                tau, what = 0.0, SCAN
-            still = 0.0
-            for i in range(self.k):
-                still = max(still, SAME * (fabs(self.da[i]) + rise_[self.members_[i]]))
-            for i in range(self.k):
-                j = self.members_[i]
-                if self.da[i] < -still:
-                    x = max(self.a_[j], 0.0) / -self.da[i]
-                    if x < tau:
-                        tau, what, at = x, UNLOAD, i
-                if self.da[i] - rise_[j] > still:
-                    x = max(cost_[j] + t * rise_[j] - self.a_[j], 0.0) / (self.da[i] - rise_[j])
-                    if x < tau:
-                        tau, what, at = x, LOAD, i
-            for i in range(self.n_near):
-                j = self.near[i]
-                if self.side_[j] == HELD:
-                    continue
-                slope = self._at(j, &self.du[0]) + self.e[j] * db - shift_[j]
-                self.slope[i] = slope
-                if (slope > flat) if self.side_[j] == LOADED else (slope < -flat):
-                    x = max(-self.gap_[j] / slope, 0.0)
-                    if x < tau:
-                        tau, what, at = x, JOIN, j
-            for i in range(self.k):
-                self.a_[self.members_[i]] += tau * self.da[i]
-            for i in range(self.n_near):
-                j = self.near[i]
-                if self.side_[j] != HELD:
-                    self.gap_[j] += tau * self.slope[i]
-            for i in range(self.n):
-                self.moved[i] += tau * self.du[i]
-            t, travelled = t + tau, travelled + tau * rate
-            level += tau * db
-            since += tau
-            if what == END or events == limit:
+            self._find_event(rise_, shift_, cost_, max(FLAT * speed, 10.0 * noise, ROUNDING * self.scale))
+            self._advance()
+            arrived = self.what == END
+            if arrived or events == limit:
                 break
-            if what == SCAN:
-                self.radius *= 2.0 if scanned < OFTEN * self.m else 0.5 if scanned > SELDOM * self.m else 1.0
-                self._scan(shift_, level, since)
-                self.level += level
-                travelled = level = since = 0.0
-                scanned = 0
+            if self.what == SCAN:
+                self.radius *= 2.0 if self.looks < OFTEN * self.m else 0.5 if self.looks > SELDOM * self.m else 1.0
+                self.radius = max(self.radius, least)
+                self._scan(shift_)
                 continue
             events += 1
-            scanned += self.n_near
-            if what == JOIN:
-                self._join(at, rise_, cost_, t)
+            self.looks += self.n_near
+            if self.what == JOIN:
+                self._join(self.at, rise_, cost_)
             else:
-                self._leave(at, LOADED if what == LOAD else FREE, rise_, cost_, t)
-        self._scan(shift_, level, since)
-        self.level += level
+                self._leave(self.at, LOADED if self.what == LOAD else FREE, rise_)
+        self._scan(shift_)
         for i in range(self.m):
             if self.side_[i] != HELD:
-                self.a_[i] = cost_[i] + t * rise_[i] if self.side_[i] == LOADED else 0.0
-        return (1.0 if what == END else t), events
+                self.a_[i] = cost_[i] + self.t * rise_[i] if self.side_[i] == LOADED else 0.0
+        return (1.0 if arrived else self.t), events
+
+    cdef void _find_event(
+        self, const double[::1] rise, const double[::1] shift, const double[::1] cost, double flat
+    ) noexcept:
+        """Set what comes first in this direction, to whom (a member's place, or a row), and when.
+
+        A slope up to `flat` does not move.
+        """
+        cdef double still = self.least, slope
+        cdef Py_ssize_t i
+        cdef int64_t j
+        self.tau, self.what, self.at = 1.0 - self.t, END, -1
+        if self.travelled + self.tau * self.rate > self.radius:
+            self.tau, self.what = max(self.radius - self.travelled, 0.0) / self.rate, SCAN
+        elif self.looks > 2.0 * SELDOM * self.m:
+            self.tau, self.what = 0.0, SCAN
+        for i in range(self.k):
+            j = self.members_[i]
+            still = max(still, SAME * (fabs(self.da[i]) + rise[j]))
+        for i in range(self.k):
+            j = self.members_[i]
+            if self.da[i] < -still:
+                self._comes(max(self.a_[j], 0.0) / -self.da[i], UNLOAD, i)
+            if self.da[i] - rise[j] > still:
+                self._comes(max(cost[j] + self.t * rise[j] - self.a_[j], 0.0) / (self.da[i] - rise[j]), LOAD, i)
+        for i in range(self.n_near):
+            j = self.near[i]
+            if self.side_[j] == HELD:
+                continue
+            slope = self._at(j, &self.du[0]) + self.e[j] * self.db - shift[j]
+            self.slope[i] = slope
+            if (slope > flat) if self.side_[j] == LOADED else (slope < -flat):
+                self._comes(max(-self.gap_[j] / slope, 0.0), JOIN, j)
+
+    cdef inline void _comes(self, double tau, Event what, Py_ssize_t at) noexcept:
+        """Take note of an event, where it comes before those found so far."""
+        if tau < self.tau:
+            self.tau, self.what, self.at = tau, what, at
+
+    cdef void _advance(self) noexcept:
+        """Go to the event."""
+        cdef Py_ssize_t i
+        cdef int64_t j
+        for i in range(self.k):
+            self.a_[self.members_[i]] += self.tau * self.da[i]
+        for i in range(self.n_near):
+            j = self.near[i]
+            if self.side_[j] != HELD:
+                self.gap_[j] += self.tau * self.slope[i]
+        for i in range(self.n):
+            self.moved[i] += self.tau * self.du[i]
+        self.t += self.tau
+        self.travelled += self.tau * self.rate
+        self.drift += self.tau * self.db
+
+    cdef bint _jump(self, double excess, const double[::1] rise, const double[::1] shift, const double[::1] cost):
+        """Move the level, which no held row fixes, to the first row that can take up the excess; False without one."""
+        cdef double up = 1.0 if excess > 0.0 else -1.0, most = BEYOND, x
+        cdef Py_ssize_t i, at = -1
+        self._scan(shift)
+        for i in range(self.m):
+            x = up * self.e[i]
+            if self.side_[i] != HELD and ((x > 0.0) if self.side_[i] == LOADED else (x < 0.0)):
+                x = max(-self.gap_[i] / x, 0.0)
+                if x < most:
+                    most, at = x, i
+        if at < 0:
+            return False
+        for i in range(self.m):
+            if self.side_[i] != HELD:
+                self.gap_[i] += up * most * self.e[i]
+        self.level += up * most
+        self._scan(shift)
+        self._join(at, rise, cost)
+        return True
 
     cdef void _load(self, const double[::1] rise):
         """Set what the loaded rows do to the utilities, and to the balance of the level, as their costs rise."""
@@ -374,15 +419,20 @@ cdef class Margins:
         for i in range(self.n):
             self.v[i] += rise * image[i]
 
-    cdef void _scan(self, const double[::1] shift, double level, double since):
-        """Bring the gaps of far rows up to date, and choose those that are near."""
+    cdef void _scan(self, const double[::1] shift):
+        """Bring the level and the gaps of far rows up to date, and choose those that are near.
+
+        Rows whose margins move are always near.
+        """
         cdef Py_ssize_t i
         for i in range(self.m):
             if self.side_[i] == HELD:
                 self.gap_[i] = 0.0
             elif not self.is_near[i]:
-                self.gap_[i] += self._at(i, &self.moved[0]) + self.e[i] * level - since * shift[i]
+                self.gap_[i] += self._at(i, &self.moved[0]) + self.e[i] * self.drift
+        self.level += self.drift
         self.moved[:] = 0.0
+        self.drift = self.travelled = self.looks = 0.0
         self.n_near = 0
         for i in range(self.m):
             self.is_near[i] = self.side_[i] != HELD and (fabs(self.gap_[i]) <= self.radius or shift[i] != 0.0)
@@ -390,7 +440,7 @@ cdef class Margins:
                 self.near[self.n_near] = i
                 self.n_near += 1
 
-    cdef void _leave(self, Py_ssize_t at, Side side, const double[::1] rise, const double[::1] cost, double t) noexcept:
+    cdef void _leave(self, Py_ssize_t at, Side side, const double[::1] rise) noexcept:
         """Let a member go to one side of its margin."""
         cdef int64_t j = self.members_[at]
         self.side_[j], self.gap_[j] = side, 0.0
@@ -402,9 +452,9 @@ cdef class Margins:
             self.n_near += 1
         self._drop(at)
 
-    cdef void _join(self, int64_t j, const double[::1] rise, const double[::1] cost, double t):
+    cdef void _join(self, int64_t j, const double[::1] rise, const double[::1] cost):
         """Hold row j, in the place of another where it is a sum of held ones."""
-        cdef double d, pivot, sign, most, x, c = cost[j] + t * rise[j]
+        cdef double d, pivot, sign, most, x, c = cost[j] + self.t * rise[j]
         cdef int64_t i
         cdef Py_ssize_t q, at
         cdef bint was_loaded = self.side_[j] == LOADED
@@ -421,12 +471,14 @@ cdef class Margins:
             sign, at, most = (1.0 if was_loaded else -1.0), -1, c
             if k:
                 dtrsv(&lower, &trans, &plain, &k, &self.factor[0, 0], &room, &self.z[0], &one)
+            if d <= 0.0:  # items alike: rounding is all that is left of the row
+                self.z[:] = 0.0
             for q in range(self.k):  # its multiplier moves by -sign, theirs by sign z: no utility changes
                 i, x = self.members_[q], sign * self.z[q]
                 if x < -1e-12 and max(self.a_[i], 0.0) / -x < most:
                     most, at = max(self.a_[i], 0.0) / -x, q
-                elif x > 1e-12 and max(cost[i] + t * rise[i] - self.a_[i], 0.0) / x < most:
-                    most, at = max(cost[i] + t * rise[i] - self.a_[i], 0.0) / x, q
+                elif x > 1e-12 and max(cost[i] + self.t * rise[i] - self.a_[i], 0.0) / x < most:
+                    most, at = max(cost[i] + self.t * rise[i] - self.a_[i], 0.0) / x, q
             for q in range(self.k):
                 self.a_[self.members_[q]] += most * sign * self.z[q]
             self.a_[j] -= sign * most
@@ -435,6 +487,6 @@ cdef class Margins:
                 if not was_loaded:
                     self._add(j, rise[j], &self.column[0])
                 return
-            self._leave(at, FREE if sign * self.z[at] < 0.0 else LOADED, rise, cost, t)
+            self._leave(at, FREE if sign * self.z[at] < 0.0 else LOADED, rise)
             pivot = max(self._pivot(j, d), 1e-14 * d)
         self._append(j, pivot)

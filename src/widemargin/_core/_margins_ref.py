@@ -12,7 +12,7 @@ from scipy import sparse
 from .solution import Array
 
 FREE, HELD, LOADED = 0, 1, 2
-FLAT, SAME, DEPENDENT, NEW = 1e-9, 1e-11, 1e-10, 1e-8  # as there
+FLAT, SAME, ROUNDING, DEPENDENT, NEW, BEYOND = 1e-9, 1e-11, 1e-14, 1e-10, 1e-8, 1e100  # as there
 
 
 def _until(room: Array, speed: Array, moves: NDArray[np.bool_]) -> Array:
@@ -33,7 +33,7 @@ class Margins:
         e: Array,
         K: Array,
         is_gram: bool,
-        scale: float,  # noqa: ARG002
+        scale: float,
     ) -> None:
         D = sparse.csr_array((values, items, starts), shape=(e.size, K.shape[0])).toarray()
         kernel = K if is_gram else K @ K.T
@@ -41,7 +41,7 @@ class Margins:
         self.kappa = float(np.mean(np.diagonal(kernel))) if np.any(e) else 0.0
         self.whole = self.Q + self.kappa * np.outer(e, e)
         self.a, self.gap, self.side = np.zeros(e.size), np.zeros(e.size), np.zeros(e.size, np.int8)
-        self.members, self.level = np.zeros(0, np.int64), 0.0
+        self.members, self.level, self.scale = np.zeros(0, np.int64), 0.0, scale
 
     @property
     def k(self) -> int:
@@ -102,11 +102,19 @@ class Margins:
         radius: float,  # noqa: ARG002
     ) -> tuple[float, int]:
         """Go where costs have grown by `rise` and margins by `shift`; returns (share of the way, events)."""
-        t, events = 0.0, 0
+        t, events, arrived, least = 0.0, 0, False, ROUNDING * float(np.max(self.a))
+        uneven = SAME * float(np.abs(self.e) @ (cost + np.abs(rise)))
         while True:
+            excess = lag + float(self.e @ np.where(self.side == LOADED, rise, 0.0))
+            if np.any(self.e) and not np.any(self.e[self.members]) and abs(excess) > uneven:
+                if events == limit or not self._jump(np.sign(excess), cost + t * rise):
+                    break
+                events += 1
+                continue
             da, db, slope = self._direction(rise, shift, lag)
             M, left = self.members, cost + t * rise - self.a
-            flat, still = FLAT * np.max(np.abs(slope), initial=0.0), SAME * np.max(np.abs(da) + rise[M], initial=0.0)
+            flat = max(FLAT * np.max(np.abs(slope)), ROUNDING * self.scale)
+            still = max(SAME * np.max(np.abs(da) + rise[M], initial=0.0), least)
             falls = _until(self.a[M], -da, da < -still)
             fills = _until(left[M], da - rise[M], da - rise[M] > still)
             comes = np.where(self.side == LOADED, slope > flat, (self.side == FREE) & (slope < -flat))
@@ -117,7 +125,8 @@ class Margins:
             self.gap += tau * slope
             self.level += tau * db
             t += tau
-            if min(first) > tau or events == limit:
+            arrived = bool(min(first) > tau)
+            if arrived or events == limit:
                 break
             events += 1
             if first[2] == tau:
@@ -128,7 +137,20 @@ class Margins:
                 self._leave(M[np.argmin(fills)], LOADED)
         free = self.side != HELD
         self.a[free] = np.where(self.side == LOADED, cost + t * rise, 0.0)[free]
-        return (1.0 if min(first) > tau else t), events
+        return (1.0 if arrived else t), events
+
+    def _jump(self, up: float, cost: Array) -> bool:
+        """Move the level, which no held row fixes, to the first row that can take up the excess; False without one."""
+        x = up * self.e
+        comes = np.where(self.side == LOADED, x > 0.0, (self.side == FREE) & (x < 0.0))
+        meets = _until(np.abs(self.gap), np.abs(x), comes)
+        step = float(np.min(meets))
+        if step >= BEYOND:
+            return False
+        self.gap[self.side != HELD] += step * x[self.side != HELD]
+        self.level += up * step
+        self._meet(int(np.argmin(meets)), cost)
+        return True
 
     def _meet(self, j: int, cost: Array) -> None:
         """Hold row j, in the place of another where it is a sum of held ones."""

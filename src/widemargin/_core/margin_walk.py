@@ -26,12 +26,14 @@ from .solution import Array, Solution, Status
 FREE, HELD, LOADED = 0, 1, 2  # sides of a margin
 LIMIT, PER_ROW = 1000, 0.2  # events to the next C
 TURNS = 8  # times that a walk begins anew where rounding ended it
+STRIDE = 100.0  # by which C grows at most between two looks at the rounding
 SMOOTH = 8.0  # rows within h of their margins cost about h / 8 each where the hinge is smoothed
 MOST_NEAR = 3  # times the items: rows to choose from
 WIDER = 2  # times as many rows are looked at until these are right
 INSIDE, APART = 0.1, 0.01  # by which multipliers and gaps are pushed off their bounds at a start, or events coincide
 NEAR, LEAST = 0.05, 1e-6  # share of the rows that are looked at to begin with, and their least distance
 FAR = 1e200  # what no walk reaches
+ROUNDING = 1e-12  # by which a level in the middle of an interval may be worse
 
 
 class MarginWalk:
@@ -41,7 +43,7 @@ class MarginWalk:
         self.rows, self.map_ = rows, map_
         self.K = np.ascontiguousarray(map_.gram() if map_.is_gram else map_.features())
         self.e = np.ascontiguousarray(rows.E[:, 0]) if rows.E.shape[1] else np.zeros(rows.shape[0])
-        self.scale = float(np.max(np.abs(rows.margin)))
+        self.scale = float(np.max(np.abs(rows.margin), initial=0.0))
         self.seen: IntArray | None = None  # rows that are looked at first
         self.push = np.random.default_rng(0).random(rows.shape[0])
         starts, items = (np.asarray(part, np.int32) for part in (rows.D.indptr, rows.D.indices))
@@ -50,7 +52,7 @@ class MarginWalk:
     def begin(self, C: float, u: Array, levels: Array, excess: float) -> bool:
         """Take up utilities and levels whose objective is at most `excess` above the best; False where they say little.
 
-        That is where many more rows are near their margins than can be held on them.
+        That is where many more rows are near their margins than can be held on them, or no margin has a size.
         """
         rows, core, cost = self.rows, self.core, C * self.rows.weight
         self.C, self.is_rough, core.level = C, True, float(levels.sum())
@@ -58,7 +60,7 @@ class MarginWalk:
         order = np.argsort(np.abs(gap))
         smoothing = np.abs(gap)[order] * np.cumsum(rows.weight[order])
         n_near = int(np.searchsorted(smoothing, SMOOTH * excess / C))
-        if n_near > MOST_NEAR * self.K.shape[0]:
+        if n_near > MOST_NEAR * self.K.shape[0] or self.scale == 0.0:
             return False
         near, self.seen = order[:n_near], order[: WIDER * n_near]
         core.side[:] = np.where(gap < 0.0, LOADED, FREE)
@@ -78,16 +80,17 @@ class MarginWalk:
 
     def to(self, C: float, tol: float) -> Solution | None:
         """Return the solution for another C; None where the walk ends before."""
-        rows = self.rows
-        limit = left = int(LIMIT + PER_ROW * rows.shape[0])
-        for _ in range(TURNS):
-            goal = self.C if self.is_rough else C  # many margins move at a start: first to where they belong
+        limit = left = int(LIMIT + PER_ROW * self.rows.shape[0])
+        turns = TURNS
+        while left > 0 and turns > 0:
+            goal = self.C if self.is_rough else min(C, STRIDE * self.C)  # at a start many margins move: they come first
             left -= self._walk(goal, left)
-            found = None if self.is_rough or goal < C else self._solution(C, limit - left)
+            if self.C < C and not self.is_rough:
+                continue
+            found = None if self.is_rough else self._solution(C, limit - left)
             if found is not None and found.gap <= tol:
                 return found
-            if left <= 0:
-                break
+            turns -= 1
         return None
 
     def _walk(self, C: float, limit: int) -> int:
@@ -131,8 +134,10 @@ class MarginWalk:
         weights = self.map_.adjoint_exact(g)
         u = self.map_.forward_exact(weights)
         z, norm = rows.D @ u, self.map_.squared_norm(weights)
-        levels = rules.best_levels(rows, z, C, HINGE)
-        loss = float(rows.weight @ HINGE.value(rows.margin - z - rows.E @ levels)) + rows.constant
+        middle, own = rules.best_levels(rows, z, C, HINGE), np.full(rows.E.shape[1], self.core.level)
+        costs = [float(rows.weight @ HINGE.value(rows.margin - z - rows.E @ b)) for b in (middle, own)]
+        levels = middle if costs[0] <= costs[1] * (1.0 + ROUNDING) else own  # rows of little weight pass for none there
+        loss = min(costs) + rows.constant
         dual = float(a @ rows.margin) - 0.5 * norm + C * rows.constant
         primal, n_iter = 0.5 * norm + C * loss, max(1, n_events)
         return Solution(

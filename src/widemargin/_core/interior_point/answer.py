@@ -51,7 +51,8 @@ def finish(
         status = Status.CONVERGED
     elif status is Status.CONVERGED:
         status = Status.STALLED
-    return Solution(point.weights, coefficients, point.levels, point.value, dual, n_iter, status)
+    norm = problem.stretch**2 * float(w_image @ w_image)  # of the multipliers, whose bound this is, whatever the point
+    return Solution(point.weights, coefficients, point.levels, point.value, dual, n_iter, status, dual_norm=norm)
 
 
 @dataclass(frozen=True)

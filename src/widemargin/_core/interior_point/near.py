@@ -70,6 +70,7 @@ def _without_far(
     norm = map_.squared_norm(weights)
     cost = C * float(rows.weight @ loss.value(rows.margin - rows.D @ u)) + C * rows.constant
     gain = C * float(rows.weight[loaded] @ rows.margin[loaded]) + C * rows.constant
+    most = np.sqrt(max(0.0, float(fixed @ by_v))) + np.sqrt(found.dual_norm or 0.0)
     return replace(
         found,
         weights=weights,
@@ -77,6 +78,7 @@ def _without_far(
         objective=0.5 * norm + cost,
         dual=gain - 0.5 * float(fixed @ by_v) + found.dual,
         squared_norm=norm,
+        dual_norm=None if np.any(found.coefficients) else most**2,
     )
 
 

@@ -54,7 +54,8 @@ def rows_newton(
     coefficients = setting.coefficients(said.slopes)
     if said.is_zero:
         weights, coefficients = setting.weights(np.zeros_like(said.f.w)), np.zeros_like(coefficients)
-        return Solution(weights, coefficients, said.flat, said.zero, said.dual, n_iter, Status.CONVERGED)
+        flat = Solution(weights, coefficients, said.flat, said.zero, said.dual, n_iter, Status.CONVERGED)
+        return replace(flat, squared_norm=0.0, dual_norm=said.dual_norm)  # the bound is of multipliers, not of zero
     status = Status.STALLED if found.is_done else Status.MAX_ITER
     status = Status.CONVERGED if goal.is_met(said) else status
     solution = Solution(setting.weights(said.f.w), coefficients, said.levels, said.primal, said.dual, n_iter, status)
