@@ -166,8 +166,7 @@ def test_walks_end_at_their_limit(monkeypatch):
     """Then there is no solution, and the caller asks another solver."""
     rows, map_ = problem("weighted list", 13, gram=True)
     walk = begun(rows, map_, 0.01)
-    monkeypatch.setattr(margin_walk, "LIMIT", 3)
-    monkeypatch.setattr(margin_walk, "PER_ROW", 0.0)
+    monkeypatch.setattr(MarginWalk, "_limit", lambda _: 3)
     assert walk.to(10.0, 1e-8) is None
 
 

@@ -24,7 +24,8 @@ from .rows_newton.bounds import feasible
 from .solution import Array, Solution, Status
 
 FREE, HELD, LOADED = 0, 1, 2  # sides of a margin
-LIMIT, PER_ROW = 1000, 0.2  # events to the next C
+PLAIN, CUBE, ROW = 1000, 5e-5, 0.4  # events as dear as an interior point: any, of n^3 and of rows, ...
+GROWTH = 4e-5  # ... where each held row times the items adds so much of one
 TURNS = 8  # times that a walk begins anew where rounding ended it
 STRIDE = 100.0  # by which C grows at most between two looks at the rounding
 SMOOTH = 8.0  # rows within h of their margins cost about h / 8 each where the hinge is smoothed
@@ -80,18 +81,25 @@ class MarginWalk:
 
     def to(self, C: float, tol: float) -> Solution | None:
         """Return the solution for another C; None where the walk ends before."""
-        limit = left = int(LIMIT + PER_ROW * self.rows.shape[0])
-        turns = TURNS
+        limit = left = self._limit()
+        turns, events = TURNS, 0
         while left > 0 and turns > 0:
-            goal = self.C if self.is_rough else min(C, STRIDE * self.C)  # at a start many margins move: they come first
-            left -= self._walk(goal, left)
+            is_start = self.is_rough  # many margins move: they come first, and have a limit of their own
+            goal = self.C if is_start else min(C, STRIDE * self.C)
+            taken = self._walk(goal, left)
+            events, left = events + taken, limit if is_start and not self.is_rough else left - taken
             if self.C < C and not self.is_rough:
                 continue
-            found = None if self.is_rough else self._solution(C, limit - left)
+            found = None if self.is_rough else self._solution(C, events)
             if found is not None and found.gap <= tol:
                 return found
             turns -= 1
         return None
+
+    def _limit(self) -> int:
+        """Return how many events cost as much as solving anew."""
+        m, n = self.rows.shape[0], self.K.shape[0]
+        return int((PLAIN + CUBE * n**3 + ROW * m) / (1.0 + GROWTH * self.core.k * n))
 
     def _walk(self, C: float, limit: int) -> int:
         """Go towards C, as far as the limit and rounding allow; returns the number of events."""
