@@ -149,7 +149,7 @@ def _graded(estimator, n_queries, size, p, **more):
 
 
 def _many(estimator, n, **more):
-    made = queries(n, 136, n // 100, quick=n < 10_000)
+    made = queries(n, 136, n // 100, quick=n == 2_000)
     return ranking(estimator, made.X, made.y, made.qid, **more)
 
 
@@ -169,6 +169,8 @@ CASES = {  # name: n (1 for a smoke test) -> Case
     "ranking 300": lambda q: _graded(RankingSVM(), 4 if q else 20, 15, 10),
     "ranking 2000": lambda q: _graded(RankingSVM(), 5 if q else 100, 20, 20),
     "ranking 2000 squared": lambda q: _graded(RankingSVM(**SQUARED), 5 if q else 100, 20, 20),
+    "ranking 3000 x 136": lambda q: _many(RankingSVM(), 2_000 if q else 3_000, Cs=SOFT),
+    "ranking 10k x 136": lambda q: _many(RankingSVM(), 2_000 if q else 10_000, Cs=HARD),
     "ranking 100k": lambda q: _many(RankingSVM(), 2_000 if q else 100_000, Cs=HARD),
     "ranking 100k squared": lambda q: _many(RankingSVM(**SQUARED), 2_000 if q else 100_000, Cs=HARD),
     "ranking 100k mean": lambda q: _many(RankingSVM(C_scale="mean"), 2_000 if q else 100_000, Cs=1e4 * SOFT),
