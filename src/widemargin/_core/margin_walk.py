@@ -26,7 +26,6 @@ from .solution import Array, Solution, Status
 FREE, HELD, LOADED = 0, 1, 2  # sides of a margin
 LIMIT, PER_ROW = 1000, 0.2  # events to the next C
 TURNS = 8  # times that a walk begins anew where rounding ended it
-STRIDE = 100.0  # by which C grows at most between two looks at the rounding
 SMOOTH = 8.0  # rows within h of their margins cost about h / 8 each where the hinge is smoothed
 MOST_NEAR = 3  # times the items: rows to choose from
 WIDER = 2  # times as many rows are looked at until these are right
@@ -81,16 +80,14 @@ class MarginWalk:
     def to(self, C: float, tol: float) -> Solution | None:
         """Return the solution for another C; None where the walk ends before."""
         limit = left = int(LIMIT + PER_ROW * self.rows.shape[0])
-        turns = TURNS
-        while left > 0 and turns > 0:
-            goal = self.C if self.is_rough else min(C, STRIDE * self.C)  # at a start many margins move: they come first
+        for _ in range(TURNS):
+            goal = self.C if self.is_rough else C  # many margins move at a start: first to where they belong
             left -= self._walk(goal, left)
-            if self.C < C and not self.is_rough:
-                continue
-            found = None if self.is_rough else self._solution(C, limit - left)
+            found = None if self.is_rough or goal < C else self._solution(C, limit - left)
             if found is not None and found.gap <= tol:
                 return found
-            turns -= 1
+            if left <= 0:
+                break
         return None
 
     def _walk(self, C: float, limit: int) -> int:
