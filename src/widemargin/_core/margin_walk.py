@@ -27,7 +27,6 @@ FREE, HELD, LOADED = 0, 1, 2  # sides of a margin
 PLAIN, CUBE, ROW = 1000, 5e-5, 0.4  # events as dear as an interior point: any, of n^3 and of rows, ...
 GROWTH = 4e-5  # ... where each held row times the items adds so much of one
 TURNS = 8  # times that a walk begins anew where rounding ended it
-STRIDE = 100.0  # by which C grows at most between two looks at the rounding
 SMOOTH = 8.0  # rows within h of their margins cost about h / 8 each where the hinge is smoothed
 MOST_NEAR = 3  # times the items: rows to choose from
 WIDER = 2  # times as many rows are looked at until these are right
@@ -82,18 +81,16 @@ class MarginWalk:
     def to(self, C: float, tol: float) -> Solution | None:
         """Return the solution for another C; None where the walk ends before."""
         limit = left = self._limit()
-        turns, events = TURNS, 0
-        while left > 0 and turns > 0:
-            is_start = self.is_rough  # many margins move: they come first, and have a limit of their own
-            goal = self.C if is_start else min(C, STRIDE * self.C)
-            taken = self._walk(goal, left)
+        events = 0
+        for _ in range(TURNS):
+            is_start = self.is_rough  # many margins move: first to where they belong, with a limit of its own
+            taken = self._walk(self.C if is_start else C, left)
             events, left = events + taken, limit if is_start and not self.is_rough else left - taken
-            if self.C < C and not self.is_rough:
-                continue
-            found = None if self.is_rough else self._solution(C, events)
+            found = None if self.is_rough or self.C < C else self._solution(C, events)
             if found is not None and found.gap <= tol:
                 return found
-            turns -= 1
+            if left <= 0:
+                break
         return None
 
     def _limit(self) -> int:
