@@ -7,11 +7,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.model_selection import cross_validate
 
-from widemargin import ComparisonSVM, MarginClassifier, Pairs, RankingSVM, TopRankSVM, _estimator
+from widemargin import ComparisonSVM, MarginClassifier, OrdinalSVM, Pairs, RankingSVM, TopRankSVM, _estimator
 from widemargin._core import rules
 from widemargin._queries import dense_codes
 from widemargin.kernels import RBF, Linear, Polynomial
 from widemargin.metrics import neg_top1_risk_scorer
+from widemargin.model_selection import c_path
 
 
 def graded(n, p, *, scale=1.0, noise=0.0, seed=3):
@@ -180,3 +181,23 @@ def test_codes_are_places_among_the_distinct_values(values):
     """Sorted, small integers, halves, far apart, no numbers: the short ways give what NumPy's unique gives."""
     values = np.array(values)
     assert_array_equal(dense_codes(values), np.unique(values, return_inverse=True)[1])
+
+
+def test_a_kernel_that_is_zero_has_a_path():
+    """Every model is zero then: a path used to divide by the number of its columns."""
+    X, chosen = np.zeros((20, 3)), np.tile([1, 0, 0, 0], 5)
+    model = TopRankSVM(kernel=Polynomial(degree=2, gamma=0.5), slack="pair", C=10.0)
+    with pytest.warns(UserWarning, match="same utility"):
+        path = c_path(model, X, chosen, [1.0, 10.0], qid=np.repeat(np.arange(5), 4))
+    assert_allclose(path.objectives, [15.0, 150.0])
+
+
+@pytest.mark.parametrize("seed", [15, 20])
+def test_a_hessian_that_learned_too_much_is_made_anew(seed):
+    """Weights over ten decades: steps taught the Hessian of all pairs values that overflow."""
+    rng = np.random.default_rng(seed)
+    X = np.round(rng.normal(size=(90, 30)))
+    u = X @ rng.normal(size=30) + 0.3 * rng.normal(size=90)
+    y, weight = np.digitize(u, np.quantile(u, [0.33, 0.66])), 10.0 ** rng.uniform(-5, 5, 90)
+    path = c_path(OrdinalSVM(tol=1e-6), X, y, np.geomspace(1e-3, 1e3, 5), sample_weight=weight)
+    assert path.gaps.max() <= 1e-6

@@ -143,8 +143,14 @@ class Climb:
         return self.best.solution(self.goal.C, max_iter, Status.MAX_ITER)
 
     def _left(self) -> float:
-        """Return what Newton's model promises: how far we seem above the minimum."""
-        return self.curvature.decrement(self.goal.gradient(self.w, self.look))
+        """Return what Newton's model promises: how far we seem above the minimum; what it learned may spoil it."""
+        gradient = self.goal.gradient(self.w, self.look)
+        with np.errstate(over="ignore", invalid="ignore"):
+            left = self.curvature.decrement(gradient)
+        if np.isfinite(left) or self.is_fresh:
+            return left
+        self.curvature, self.is_fresh, self.age = self._hessian(), True, 0
+        return self.curvature.decrement(gradient)
 
     def _certify(self, left: float) -> None:
         """Offer this point to the best, with its dual value raised where that may suffice."""

@@ -46,6 +46,8 @@ def rows_newton(
     dtype = precision(rows, map_, plan, tol, C)
     if plan.setting is None or plan.setting.is_rougher(dtype):
         plan.setting = lay_out(rows, map_, loss, dtype, plan)
+    if plan.setting.problem.space.n_coordinates == 0:  # a kernel that is zero
+        return _constant(rows, map_, C, nothing)
     setting = plan.write_out(plan.setting)
     problem, goal = replace(setting.problem, C=C), Goal(tol, min(max_iter, MOST_STEPS), report, nothing)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -63,6 +65,6 @@ def rows_newton(
 
 
 def _constant(rows: Rows, map_: Map, C: float, nothing: Nothing) -> Solution:
-    """Return the model zero: every margin is met without one."""
-    zero, value = np.zeros(rows.shape[1]), C * rows.constant
+    """Return the model zero: every margin is met without one, or there is no other."""
+    zero, value = np.zeros(rows.shape[1]), C * nothing.loss
     return Solution(map_.adjoint_exact(zero), zero, nothing.levels, value, value, 1, Status.CONVERGED)
