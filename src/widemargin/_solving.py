@@ -153,7 +153,8 @@ class Solving:
         def solve(map_):
             plan = task.row_plans.setdefault(part, _core.rows_newton.Plan(is_shared=task.is_path))
             found = self._walk(task, C, part) or self._solve_rows_at(rows, map_, C, plan, most)
-            self._begin_walk(task, rows.merged, map_, C, found, part)
+            if found[0] == "newton":
+                self._begin_walk(task, rows.merged, map_, C, found[1], part)
             return found
 
         return task.answer(C, self.tol, lambda: self._solve_by_rank(task, solve), part)
@@ -263,7 +264,7 @@ class Solving:
             name, solution = self._newton(task, map_, C, most)
         out_of_reach = task.comparisons.n_pairs > EXPLICIT_PAIRS_RESCUE or not is_whole
         if map_.is_gram and is_whole and task.comparisons.n_pairs <= WALK_PAIRS:
-            self._begin_walk(task, task.rows, map_, C, (name, solution))
+            self._begin_walk(task, task.rows, map_, C, solution)
         if solution.status is Status.CONVERGED or out_of_reach:
             return name, solution
         return self._walk(task, C) or min(
@@ -287,14 +288,13 @@ class Solving:
             task.walks[part] = None  # and not again
         return solution and ("margin_walk", solution)
 
-    def _begin_walk(self, task, rows, map_, C, found, part=0):
+    def _begin_walk(self, task, rows, map_, C, solution, part=0):
         """Take up Newton's answer on a path where it took many steps: from there on few rows change sides."""
-        name, solution = found
         steps = np.dot(WALK_STEPS, (1.0, map_.n_items, rows.shape[0] / map_.n_items))
-        is_slow = name == "newton" and solution.n_iter > steps and part not in task.walks
+        is_slow = solution.n_iter > steps and part not in task.walks
         are_simple = not LOSSES[self.loss].squared and rows.task is None and rows.E.shape[1] <= 1
         n_values = map_.n_items * (map_.n_items if map_.is_gram else map_.n_features)
-        if not (is_slow and self._is_on_path(task) and are_simple and 0 < n_values <= WALK_VALUES) or np.isinf(C):
+        if not (is_slow and self._is_on_path(task) and are_simple and 0 < n_values <= WALK_VALUES):
             return
         with suppress(MemoryError):
             if map_.is_gram:

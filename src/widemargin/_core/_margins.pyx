@@ -16,7 +16,7 @@ place of another where it comes to its margin all the same. Rows far from their 
 utilities have moved as far.
 """
 
-from libc.math cimport INFINITY, fabs, hypot, sqrt
+from libc.math cimport fabs, hypot, sqrt
 from libc.stdint cimport int8_t, int32_t, int64_t
 from libc.string cimport memmove
 
@@ -201,6 +201,7 @@ cdef class Margins:
         self.k -= 1
 
     cdef void _solve(self, double* x) noexcept:
+        """Write over x what `solve` returns for it."""
         cdef int k = <int>self.k, room = <int>self.room, one = 1
         cdef char lower = b"L", plain = b"N", trans = b"T"
         if k:
