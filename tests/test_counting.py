@@ -10,9 +10,11 @@ from widemargin._core import _codes_ref as codes_ref
 from widemargin._core import _counting_ref as ref
 from widemargin._core.comparisons import Levels, from_levels
 from widemargin._core.losses import HINGE, SQUARED_HINGE
-from widemargin._core.risks import Block, GroupedPairRisk
+from widemargin._core.risks import FEW_PARTNERS, Block, GroupedPairRisk
 from widemargin._core.row_risk import RowsRisk
 from widemargin._queries import dense_codes
+
+every_pair_or_none = pytest.mark.parametrize("few", [0, FEW_PARTNERS])  # all pairs of small groups are met, or sorted
 
 
 @st.composite
@@ -56,13 +58,14 @@ def test_twin_equals_double_loop(case):
     assert_array_equal(ref.laplacian(levels, u, 1.0), L)
 
 
+@every_pair_or_none
 @pytest.mark.parametrize("most_levels", [3, 40])
 @settings(max_examples=60, deadline=None)
 @given(st.data())
-def test_squared_hinge_equals_twin(most_levels, data):
-    """Running sums (few levels) and Fenwick trees (many) give the written-out pairs' numbers, exactly."""
+def test_squared_hinge_equals_twin(most_levels, few, data):
+    """Sums by level (few levels), trees (many), all pairs (small groups): the written-out pairs' numbers, exactly."""
     levels, u, v = data.draw(grouped_integers(most_levels))
-    terms, g, hessp = GroupedPairRisk(levels, SQUARED_HINGE).evaluate(u)
+    terms, g, hessp = GroupedPairRisk(levels, SQUARED_HINGE, few=few).evaluate(u)
     H, phi, _ = ref.sums(levels, u, 1.0)
     assert (terms.value, terms.loss, terms.conjugate) == (phi, phi, 2 * H - phi)
     assert_array_equal(g, ref.gradient(levels, u, 1.0))
@@ -80,15 +83,16 @@ def layouts(draw):
     return lambda X: layout(X.astype(dtype))
 
 
+@every_pair_or_none
 @pytest.mark.parametrize("most_levels", [4, 40])
 @pytest.mark.parametrize("is_wide", [False, True])
 @settings(max_examples=60, deadline=None)
 @given(st.data())
-def test_look_equals_twin(most_levels, is_wide, data):
+def test_look_equals_twin(most_levels, is_wide, few, data):
     """Products and pairs in one go, pieces of a few rows at a time, scattered groups: the twin at X w, exactly."""
     levels, a, b = data.draw(grouped_integers(most_levels))
     X, w = data.draw(layouts())(np.column_stack([a, b, a - b])), np.array([1.0, -1.0, 1.0])
-    rows, risk = GroupedPairRisk(levels, SQUARED_HINGE).contiguous()
+    rows, risk = GroupedPairRisk(levels, SQUARED_HINGE, few=few).contiguous()
     which = np.zeros(0, np.int64) if rows is None else rows
     every, g = risk.blocks(10**6), np.full(a.size, np.nan)
     assert len(every) == 1
@@ -134,15 +138,16 @@ def test_codes_equal_twin(values, in_order):
         assert_array_equal(dense_codes(x), codes_ref.dense(x))
 
 
+@every_pair_or_none
 @pytest.mark.parametrize("loss", [HINGE, SQUARED_HINGE])
 @pytest.mark.parametrize("most_levels", [4, 40])
 @settings(max_examples=30, deadline=None)
 @given(st.data())
-def test_implicit_equals_written_out_rows(loss, most_levels, data):
+def test_implicit_equals_written_out_rows(loss, most_levels, few, data):
     """The implicit risk is the risk of its rows, smoothed or not."""
     levels, u, v = data.draw(grouped_integers(most_levels))
     want = RowsRisk(levels.rows(), loss, h=0.25).evaluate(u)
-    have = GroupedPairRisk(levels, loss, h=0.25).evaluate(u)
+    have = GroupedPairRisk(levels, loss, h=0.25, few=few).evaluate(u)
     assert_allclose(have[0], want[0], rtol=1e-13, atol=1e-12)
     assert_allclose(have[1], want[1], atol=1e-11)
     assert_allclose(have[2](v), want[2](v), atol=1e-11)
@@ -191,27 +196,29 @@ def test_half_laplacian_gives_the_hessian_in_w(n_levels, dtype):
     assert_allclose(half + half.T, X.T @ L @ X, rtol=1e-4 if dtype == np.float32 else 1e-10)
 
 
+@pytest.mark.parametrize("few", [0, 400])
 @pytest.mark.parametrize("spread", [0.0, 1e-200, 1e-9, 1.0, 1e200])
-def test_any_spread_of_utilities_is_sorted(spread):
+def test_any_spread_of_utilities_is_sorted(spread, few):
     """Ties, outliers and denormal differences reach the sort's slow branches and stay right."""
     rng = np.random.default_rng(3)
     n = 400
     u = spread * rng.normal(size=n) ** 9
     levels = from_levels(rng.integers(0, 4, n), np.zeros(n, np.int64), np.ones(n))
-    terms, g = GroupedPairRisk(levels, SQUARED_HINGE).evaluate_block(u, Block(0, n, np.zeros(1, np.int64)))
+    terms, g = GroupedPairRisk(levels, SQUARED_HINGE, few=few).evaluate_block(u, Block(0, n, np.zeros(1, np.int64)))
     with np.errstate(over="ignore"):
         want = ref.sums(levels, u, 1.0)[1]
     assert terms.value == pytest.approx(want, rel=1e-12) or not np.isfinite(want)
     assert_allclose(g, ref.gradient(levels, u, 1.0), rtol=1e-9, atol=1e-9 * np.abs(g).max())
 
 
+@every_pair_or_none
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_utilities_that_are_not_finite_give_nan(bad):
+def test_utilities_that_are_not_finite_give_nan(bad, few):
     """A nan never reaches an index."""
     levels = from_levels(np.arange(50) % 3, np.zeros(50, np.int64), np.ones(50))
     u = np.linspace(0, 1, 50)
     u[17] = bad
-    terms, _ = GroupedPairRisk(levels, SQUARED_HINGE).evaluate_block(u, Block(0, 50, np.zeros(1, np.int64)))
+    terms, _ = GroupedPairRisk(levels, SQUARED_HINGE, few=few).evaluate_block(u, Block(0, 50, np.zeros(1, np.int64)))
     assert np.isnan(terms.value)
 
 
@@ -228,6 +235,19 @@ def test_parts_of_many_levels_equal_the_twin():
     active = np.where(u[better] - u[worse] < 1.0, 2.0 * levels.weight[better] * levels.weight[worse], 0.0)
     flow = active * (v[better] - v[worse])
     assert_array_equal(hessp(v), np.bincount(better, flow, n) - np.bincount(worse, flow, n))
+
+
+@pytest.mark.parametrize("h", [1e-4, 0.3])
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+def test_all_pairs_met_are_the_sorted_ones(h, offset):
+    """Any smoothing, weights over decades, an offset of all utilities: both ways to the same sums."""
+    rng = np.random.default_rng(5)
+    n = 3000
+    levels = from_levels(rng.integers(0, 6, n), rng.integers(0, 30, n), 10.0 ** rng.uniform(-3, 3, n))
+    u = rng.normal(size=n) + offset
+    met, ordered = (GroupedPairRisk(levels, HINGE, h=h, few=few).evaluate(u) for few in (10**6, 0))
+    assert_allclose(met[0], ordered[0], rtol=1e-9)
+    assert_allclose(met[1], ordered[1], atol=1e-9 * np.abs(met[1]).max())
 
 
 def test_more_than_two_to_the_31_pairs_are_counted_right():

@@ -15,6 +15,7 @@ def gradient(
     weight: Array,
     thresholds: Array,
     shares: Array,
+    few: int,
     g: Array,
     sums: Array,
 ) -> bool: ...
@@ -31,6 +32,7 @@ def look(
     weight: Array,
     thresholds: Array,
     shares: Array,
+    few: int,
     most: int,
     g: Array,
     pull: Array,

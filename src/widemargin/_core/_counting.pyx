@@ -8,7 +8,7 @@ A pair (i better than j, same group) is active at threshold t when u_i - u_j < t
 with the gradient of phi. Squared hinge: phi(1). Hinge smoothed by h: (phi(1 + h) - phi(1 - h)) / 4h.
 Items of one group are contiguous in `order`; `rank` (by position in `order`) grows with the level, from 0 in each
 group. Utilities arrive for the rows of a block: `u[k]` belongs to item `base + k`.
-Each loop has a NumPy twin in `_counting_ref.py`.
+Each loop has a NumPy twin in `_counting_ref.py`. Small groups meet all their pairs instead (`_every_pair.h`).
 """
 
 from libc.math cimport INFINITY
@@ -17,6 +17,10 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
 from ._pair_sums cimport FEW, MOST, cells, gemv, product
+
+cdef extern from "_every_pair.h":
+    void every_pair(Py_ssize_t n, const int64_t* rank, const double* u, const double* c, double* g, double top, double h,
+                    double* sums) noexcept nogil
 
 cdef enum:
     SMALL = 16  # insertion sort below
@@ -233,7 +237,7 @@ cdef void between(Scratch* s, Py_ssize_t n, const double[::1] thresholds) noexce
 
 
 cdef void visit_table(Scratch* s, const double* x, Py_ssize_t n, Py_ssize_t levels, const double[::1] thresholds,
-                      const double[::1] shares, double* H, double* inner, double* pairs) noexcept nogil:
+                      const double[::1] shares, double* H, double* inner) noexcept nogil:
     """The same as `visit` for few levels: all prefix sums at once, then each question is a look-up.
 
     One table serves all thresholds, and nothing is mispredicted: three times as fast as a tree.
@@ -244,7 +248,7 @@ cdef void visit_table(Scratch* s, const double* x, Py_ssize_t n, Py_ssize_t leve
     cdef const Sums* at
     cdef const int32_t* worse
     cdef const int32_t* better
-    cdef double t, share, c, cx, w, b, wx, mask, h, z, weight
+    cdef double t, share, c, cx, w, b, wx, mask, h, z
     memset(s.total, 0, n * sizeof(double))
     memset(s.pull, 0, n * sizeof(double))
     memset(s.moment, 0, n * sizeof(double))
@@ -261,13 +265,12 @@ cdef void visit_table(Scratch* s, const double* x, Py_ssize_t n, Py_ssize_t leve
     between(s, n, thresholds)
     for m in range(thresholds.shape[0]):
         t, share = thresholds[m], shares[m]
-        h = z = weight = 0.0
+        h = z = 0.0
         worse, better = s.worse + m * (n + 1), s.better + m * (n + 1)
         for k in range(n):
             at = s.table + worse[k] * width + s.rank[k]
             w = last[s.rank[k]].c - at.c
             wx = last[s.rank[k]].cx - at.cx
-            weight += s.c[k] * w
             h += s.c[k] * ((t - x[k]) * w + wx)
             if share == 0.0:
                 continue
@@ -278,11 +281,11 @@ cdef void visit_table(Scratch* s, const double* x, Py_ssize_t n, Py_ssize_t leve
             s.pull[k] += share * t * (b - w)
             s.moment[k] += share * wx
             z += s.c[k] * x[k] * (x[k] * (b + w) + t * (b - w) - wx)
-        H[m], inner[m], pairs[m] = h, z, weight
+        H[m], inner[m] = h, z
 
 
 cdef void visit(Scratch* s, const double* x, Py_ssize_t n, Py_ssize_t levels, const double[::1] thresholds,
-                const double[::1] shares, double* H, double* inner, double* pairs) noexcept nogil:
+                const double[::1] shares, double* H, double* inner) noexcept nogil:
     """Find the sums over each item's active partners at all thresholds, inserting the items once, from below.
 
     Before item i goes in, all items that are no active worse partner of k are in if i is the first that is one;
@@ -295,7 +298,7 @@ cdef void visit(Scratch* s, const double* x, Py_ssize_t n, Py_ssize_t levels, co
     cdef Sums everything, some
     cdef double t, share, w, wx
     if cells(n, levels) > 0:
-        visit_table(s, x, n, levels, thresholds, shares, H, inner, pairs)
+        visit_table(s, x, n, levels, thresholds, shares, H, inner)
         return
     memset(s.total, 0, n * sizeof(double))
     memset(s.pull, 0, n * sizeof(double))
@@ -310,7 +313,7 @@ cdef void visit(Scratch* s, const double* x, Py_ssize_t n, Py_ssize_t levels, co
         s.under[k + 1].cx += s.under[k].cx
     for m in range(M):
         next_worse[m] = next_better[m] = 0
-        H[m] = inner[m] = pairs[m] = 0.0
+        H[m] = inner[m] = 0.0
     everything.c = everything.cx = 0.0
     for i in range(n + 1):
         for m in range(M):
@@ -323,7 +326,6 @@ cdef void visit(Scratch* s, const double* x, Py_ssize_t n, Py_ssize_t levels, co
                 s.total[k] += share * w
                 s.pull[k] -= share * t * w
                 s.moment[k] += share * wx
-                pairs[m] += s.c[k] * w
                 H[m] += s.c[k] * ((t - x[k]) * w + wx)
                 inner[m] += s.c[k] * x[k] * ((x[k] - t) * w - wx)
                 k += 1
@@ -347,38 +349,79 @@ cdef void visit(Scratch* s, const double* x, Py_ssize_t n, Py_ssize_t levels, co
             everything.cx += s.c[i] * x[i]
 
 
+cdef bint are_few(const int64_t* rank, Py_ssize_t n, Py_ssize_t few) noexcept nogil:
+    """Return whether the items of a group have so few partners on average that meeting them all beats an order."""
+    cdef Py_ssize_t k, end = n
+    cdef int64_t pairs = 0
+    for k in range(n - 1, -1, -1):
+        if k + 1 < n and rank[k + 1] != rank[k]:
+            end = k + 1
+        pairs += n - end
+    return pairs <= few * n
+
+
+cdef bint count_all(Scratch* s, const double* u, const int64_t* order, const int64_t* rank, const double* weight,
+                    int64_t base, Py_ssize_t n, const double[::1] thresholds, const double[::1] shares, double* g,
+                    double* sums) noexcept nogil:
+    """Do the work of `gradient` for one group, meeting all its pairs; False where a utility is not finite."""
+    cdef Py_ssize_t k
+    cdef double h = 0.25 / shares[0] if thresholds.shape[0] > 1 else 0.0
+    cdef double shift = u[order[0] - base], check = 0.0
+    cdef double[3] own
+    for k in range(n):
+        s.u[k] = u[order[k] - base] - shift
+        s.c[k] = weight[order[k]]
+        check += s.u[k] * 0.0
+    if check != 0.0:  # nan
+        return False
+    memset(s.total, 0, n * sizeof(double))
+    own[0] = own[1] = own[2] = 0.0
+    every_pair(n, rank, s.u, s.c, s.total, thresholds[0], h, own)
+    for k in range(n):
+        g[order[k] - base] = 2.0 * shares[0] * s.c[k] * s.total[k]
+    sums[0] += shares[0] * own[0]
+    sums[1] += own[1]
+    sums[2] += shares[0] * own[2]
+    return True
+
+
 cdef bint count(Scratch* s, const double* u, int64_t base, const int64_t[::1] order, const int64_t[::1] rank,
                 const int64_t[::1] starts, const int64_t[::1] groups, Py_ssize_t first, Py_ssize_t end,
-                const double[::1] weight, const double[::1] thresholds, const double[::1] shares, double* g,
-                double[:, ::1] sums) noexcept nogil:
+                const double[::1] weight, const double[::1] thresholds, const double[::1] shares, Py_ssize_t few,
+                double* g, double* sums) noexcept nogil:
     """Do the work of `gradient` for groups[first:end]."""
     cdef Py_ssize_t q, a, n, k, m, levels
-    cdef double[MOST] H, inner, pairs
+    cdef double[MOST] H, inner
     for q in range(first, end):
         a = starts[groups[q]]
         n = starts[groups[q] + 1] - a
         levels = rank[a] + 1  # positions go from the best level down
         if levels < 2:
             continue
+        if are_few(&rank[a], n, few):
+            if not count_all(s, u, &order[a], &rank[a], &weight[0], base, n, thresholds, shares, g, sums):
+                return False
+            continue
         if not load(s, u, &order[a], &rank[a], &weight[0], base, n):
             return False
-        visit(s, s.us, n, levels, thresholds, shares, H, inner, pairs)
+        visit(s, s.us, n, levels, thresholds, shares, H, inner)
         for k in range(n):
             # d phi / d u = 2 c (u W - V + t (W above - W below))
             g[order[a + s.by_u[k]] - base] = 2.0 * s.c[k] * (s.us[k] * s.total[k] - s.moment[k] + s.pull[k])
         for m in range(thresholds.shape[0]):
-            sums[m, 0] += H[m]
-            sums[m, 1] += thresholds[m] * H[m] + inner[m]  # Euler: phi = t H + u . grad phi / 2
-            sums[m, 2] += pairs[m]
+            sums[0] += shares[m] * (thresholds[m] * H[m] + inner[m])  # Euler: phi = t H + u . grad phi / 2
+            sums[1] += H[m] if shares[m] == 0.0 else 0.0
+            sums[2] += shares[m] * H[m]
     return True
 
 
 def gradient(const double[::1] u, int64_t base, const int64_t[::1] order, const int64_t[::1] rank,
              const int64_t[::1] starts, const int64_t[::1] groups, const double[::1] weight,
-             const double[::1] thresholds, const double[::1] shares, double[::1] g, double[:, ::1] sums):
-    """Write g = sum_m shares[m] grad phi(thresholds[m]); add H, phi and the active weight to sums[m].
+             const double[::1] thresholds, const double[::1] shares, Py_ssize_t few, double[::1] g, double[::1] sums):
+    """Write g = sum_m shares[m] grad phi(thresholds[m]); add sum_m shares[m] phi, H where the share is 0, sum shares[m] H.
 
-    A share of 0 asks for H only. Groups of one level are skipped; g must come zeroed.
+    Thresholds and shares are those of a squared hinge, (1) and (1), or of a hinge smoothed by h: (1 + h, 1 - h, 1) and
+    (1, -1, 0) / 4h. Where items have `few` partners or less on average, all pairs are met. Groups of one level are skipped; g must come zeroed.
     Returns False where a utility is not finite.
     """
     cdef Scratch s
@@ -388,7 +431,7 @@ def gradient(const double[::1] u, int64_t base, const int64_t[::1] order, const 
         raise MemoryError
     with nogil:
         fine = count(&s, &u[0], base, order, rank, starts, groups, 0, groups.shape[0], weight, thresholds, shares,
-                     &g[0], sums)
+                     few, &g[0], &sums[0])
     release(&s)
     return fine
 
@@ -418,8 +461,8 @@ def gather(const real[:, :] X, const int64_t[::1] which, real[:, ::1] out):
 
 def look(const real[:, :] X, const int64_t[::1] which, const product[::1] w, int64_t first, const int64_t[::1] order,
          const int64_t[::1] rank, const int64_t[::1] starts, const int64_t[::1] groups, const double[::1] weight,
-         const double[::1] thresholds, const double[::1] shares, Py_ssize_t most, double[::1] g, double[::1] pull,
-         double[:, ::1] sums):
+         const double[::1] thresholds, const double[::1] shares, Py_ssize_t few, Py_ssize_t most, double[::1] g, double[::1] pull,
+         double[::1] sums):
     """Do the work of `gradient` at the utilities X w, for groups whose rows lie one after the other from `first` on.
 
     Adds X'g to pull. Rows are those of X[which], or of X where `which` is empty. Products are in the precision of w.
@@ -471,7 +514,7 @@ def look(const real[:, :] X, const int64_t[::1] which, const product[::1] w, int
                 for i in range(m):
                     u[a + i] = short[i]
             fine = count(&s, u, begin, order, rank, starts, groups, q, end, weight, thresholds, shares,
-                         &g[begin - first], sums)
+                         few, &g[begin - first], &sums[0])
             for k in range((n + most - 1) // most):
                 a = k * most
                 m = min(most, n - a)
@@ -521,7 +564,7 @@ def laplacian_product(const double[::1] u, const double[::1] v, const int64_t[::
     cdef int64_t i
     cdef Scratch s
     cdef double shift
-    cdef double[MOST] H, inner, pairs
+    cdef double[MOST] H, inner
     if not allocate(&s, starts, rank, groups, True):
         release(&s)
         raise MemoryError
@@ -539,7 +582,7 @@ def laplacian_product(const double[::1] u, const double[::1] v, const int64_t[::
                 s.x[k] = v[i]
                 s.c[k] = weight[i]
                 s.rank[k] = <int32_t> rank[by_u[a + k]]
-            visit(&s, s.x, n, levels, thresholds, shares, H, inner, pairs)
+            visit(&s, s.x, n, levels, thresholds, shares, H, inner)
             for k in range(n):
                 out[order[by_u[a + k]]] += 2.0 * s.c[k] * (s.x[k] * s.total[k] - s.moment[k])
     release(&s)
@@ -551,7 +594,7 @@ def degrees(const double[::1] u, int64_t base, const int64_t[::1] order, const i
     """Add the diagonal of sum_m shares[m] Hess phi(thresholds[m]) to out."""
     cdef Py_ssize_t q, k, a, n, levels
     cdef Scratch s
-    cdef double[MOST] H, inner, pairs
+    cdef double[MOST] H, inner
     if not allocate(&s, starts, rank, groups, False):
         release(&s)
         raise MemoryError
@@ -562,7 +605,7 @@ def degrees(const double[::1] u, int64_t base, const int64_t[::1] order, const i
             levels = rank[a] + 1
             if levels < 2 or not load(&s, &u[0], &order[a], &rank[a], &weight[0], base, n):
                 continue
-            visit(&s, s.us, n, levels, thresholds, shares, H, inner, pairs)
+            visit(&s, s.us, n, levels, thresholds, shares, H, inner)
             for k in range(n):
                 out[order[a + s.by_u[k]] - base] += 2.0 * s.c[k] * s.total[k]
     release(&s)
@@ -590,7 +633,7 @@ def laplacian_rows(const double[::1] u, int64_t base, const int64_t[::1] order, 
     """
     cdef Py_ssize_t q, a, n, k, l, p, m, levels, most = 1, columns = X.shape[1], i
     cdef Scratch s
-    cdef double[MOST] H, inner, pairs
+    cdef double[MOST] H, inner
     cdef real* sums  # over the active items below level l; or a Fenwick tree of them; 0 at l = 0
     cdef const real* x
     cdef real less
@@ -610,7 +653,7 @@ def laplacian_rows(const double[::1] u, int64_t base, const int64_t[::1] order, 
             if levels < 2 or not load(&s, &u[0], &order[a], &rank[a], &weight[0], base, n):
                 continue
             is_tree = levels > FEW
-            visit(&s, s.us, n, levels, thresholds, shares, H, inner, pairs)
+            visit(&s, s.us, n, levels, thresholds, shares, H, inner)
             for m in range(thresholds.shape[0]):
                 if shares[m] == 0.0:
                     continue

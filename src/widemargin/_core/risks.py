@@ -27,6 +27,7 @@ Loss: TypeAlias = Hinge | SquaredHinge
 Hessp: TypeAlias = Callable[[Array], Array]
 LARGE_GROUP = 512  # a larger group is sampled by pieces of its items
 PIECE = 256
+FEW_PARTNERS = 80  # of an item on average: up to so many, a group's pairs are all met faster than its items are sorted
 
 
 class Terms(NamedTuple):
@@ -104,6 +105,7 @@ class GroupedPairRisk:
     levels: Levels
     loss: Loss
     h: float = 0.5  # smoothing of the hinge
+    few: int = FEW_PARTNERS
 
     @property
     def rank(self) -> IntArray:
@@ -141,7 +143,7 @@ class GroupedPairRisk:
     def evaluate_block(self, u: Array, block: Block, out: Array | None = None) -> tuple[Terms, Array]:
         """Return the sums over the groups of a block and the gradient in its utilities, written to `out` if given."""
         edges, shares = self.edges()
-        sums, g = np.zeros((edges.size, 3)), np.empty(u.size) if out is None else out
+        sums, g = np.zeros(3), np.empty(u.size) if out is None else out
         g[:] = 0.0
         levels = self.levels
         fine = _counting.gradient(
@@ -154,6 +156,7 @@ class GroupedPairRisk:
             levels.weight,
             edges,
             shares,
+            self.few,
             g,
             sums,
         )
@@ -165,7 +168,7 @@ class GroupedPairRisk:
         The rows are those of X[which], or of X where `which` is empty; `most` of them at a time stay in cache.
         """
         edges, shares = self.edges()
-        sums, pull, at = np.zeros((edges.size, 3)), np.zeros(X.shape[1]), self.levels
+        sums, pull, at = np.zeros(3), np.zeros(X.shape[1]), self.levels
         fine = _counting.look(
             X,
             which,
@@ -178,6 +181,7 @@ class GroupedPairRisk:
             at.weight,
             edges,
             shares,
+            self.few,
             most,
             out,
             pull,
@@ -221,11 +225,8 @@ class GroupedPairRisk:
         return np.array([1.0 + self.h, 1.0 - self.h, 1.0]), np.array([quarter, -quarter, 0.0])
 
     def _terms(self, sums: Array) -> Terms:
-        if self.is_exact:
-            H, phi = sums[0, 0], sums[0, 1]
-            return Terms(phi, phi, 2.0 * H - phi)
-        (H_out, phi_out, _), (H_in, phi_in, _), (H, _, _) = sums
-        return Terms((phi_out - phi_in) / (4.0 * self.h), H, (H_out - H_in) / (2.0 * self.h))
+        value, loss, slopes = sums
+        return Terms(value, value, 2.0 * slopes - value) if self.is_exact else Terms(value, loss, 2.0 * slopes)
 
     def blocks(self, n_rows: int) -> list[Block]:
         """Cut the items into blocks of whole groups, about n_rows each; needs groups that are contiguous."""
