@@ -20,7 +20,8 @@ from ._pair_sums cimport FEW, MOST, cells, gemv, product
 
 cdef extern from "_every_pair.h":
     void every_pair(Py_ssize_t n, const int64_t* rank, const double* u, const double* c, double* g, double top, double h,
-                    double* sums) noexcept nogil
+                    const char* ahead, Py_ssize_t width, double* sums) noexcept nogil
+    void fetch_row(const char* row, Py_ssize_t width) noexcept nogil
 
 cdef enum:
     SMALL = 16  # insertion sort below
@@ -164,7 +165,7 @@ cdef void sort_by_value(const double* x, Py_ssize_t n, int32_t* idx, int32_t* tm
 
 
 cdef bint load(Scratch* s, const double* u, const int64_t* order, const int64_t* rank, const double* weight,
-               int64_t base, Py_ssize_t n) noexcept nogil:
+               int64_t base, Py_ssize_t n, const char* ahead=NULL, Py_ssize_t width=0) noexcept nogil:
     """Bring one group into ascending order of utility; False where a utility is not finite."""
     cdef Py_ssize_t k
     cdef int32_t p
@@ -181,6 +182,8 @@ cdef bint load(Scratch* s, const double* u, const int64_t* order, const int64_t*
         s.us[k] = s.u[p]
         s.c[k] = weight[order[p]]
         s.rank[k] = <int32_t> rank[p]
+        if ahead != NULL:
+            fetch_row(ahead + k * width, width)
     return True
 
 
@@ -362,7 +365,7 @@ cdef bint are_few(const int64_t* rank, Py_ssize_t n, Py_ssize_t few) noexcept no
 
 cdef bint count_all(Scratch* s, const double* u, const int64_t* order, const int64_t* rank, const double* weight,
                     int64_t base, Py_ssize_t n, const double[::1] thresholds, const double[::1] shares, double* g,
-                    double* sums) noexcept nogil:
+                    double* sums, const char* ahead, Py_ssize_t width) noexcept nogil:
     """Do the work of `gradient` for one group, meeting all its pairs; False where a utility is not finite."""
     cdef Py_ssize_t k
     cdef double h = 0.25 / shares[0] if thresholds.shape[0] > 1 else 0.0
@@ -376,7 +379,7 @@ cdef bint count_all(Scratch* s, const double* u, const int64_t* order, const int
         return False
     memset(s.total, 0, n * sizeof(double))
     own[0] = own[1] = own[2] = 0.0
-    every_pair(n, rank, s.u, s.c, s.total, thresholds[0], h, own)
+    every_pair(n, rank, s.u, s.c, s.total, thresholds[0], h, ahead, width, own)
     for k in range(n):
         g[order[k] - base] = 2.0 * shares[0] * s.c[k] * s.total[k]
     sums[0] += shares[0] * own[0]
@@ -388,21 +391,25 @@ cdef bint count_all(Scratch* s, const double* u, const int64_t* order, const int
 cdef bint count(Scratch* s, const double* u, int64_t base, const int64_t[::1] order, const int64_t[::1] rank,
                 const int64_t[::1] starts, const int64_t[::1] groups, Py_ssize_t first, Py_ssize_t end,
                 const double[::1] weight, const double[::1] thresholds, const double[::1] shares, Py_ssize_t few,
-                double* g, double* sums) noexcept nogil:
-    """Do the work of `gradient` for groups[first:end]."""
+                double* g, double* sums, const char* ahead=NULL, Py_ssize_t width=0) noexcept nogil:
+    """Do the work of `gradient` for groups[first:end]; meanwhile fetch as many rows of `width` bytes from `ahead` on."""
     cdef Py_ssize_t q, a, n, k, m, levels
+    cdef const char* rows
     cdef double[MOST] H, inner
     for q in range(first, end):
         a = starts[groups[q]]
         n = starts[groups[q] + 1] - a
+        rows = ahead
+        if ahead != NULL:
+            ahead += n * width
         levels = rank[a] + 1  # positions go from the best level down
         if levels < 2:
             continue
         if are_few(&rank[a], n, few):
-            if not count_all(s, u, &order[a], &rank[a], &weight[0], base, n, thresholds, shares, g, sums):
+            if not count_all(s, u, &order[a], &rank[a], &weight[0], base, n, thresholds, shares, g, sums, rows, width):
                 return False
             continue
-        if not load(s, u, &order[a], &rank[a], &weight[0], base, n):
+        if not load(s, u, &order[a], &rank[a], &weight[0], base, n, rows, width):
             return False
         visit(s, s.us, n, levels, thresholds, shares, H, inner)
         for k in range(n):
@@ -467,7 +474,7 @@ def look(const real[:, :] X, const int64_t[::1] which, const product[::1] w, int
 
     Adds X'g to pull. Rows are those of X[which], or of X where `which` is empty. Products are in the precision of w.
     Whole groups of about `most` rows are multiplied by w, counted and multiplied by g while they are in cache; only a
-    larger group is read twice. No Python in between: threads that look at different groups do not wait for each other.
+    larger group is read twice. The next rows are fetched meanwhile: memory is not idle while pairs are met. No Python in between: threads that look at different groups do not wait for each other.
     """
     cdef Py_ssize_t p = X.shape[1], n_groups = groups.shape[0], q = 0, end, n, size, largest = most, a, m, k, i
     cdef Py_ssize_t begin = first, stride = p
@@ -475,6 +482,7 @@ def look(const real[:, :] X, const int64_t[::1] which, const product[::1] w, int
     cdef Scratch s
     cdef product* block = NULL
     cdef const product* rows = NULL
+    cdef const char* ahead
     cdef product* short
     cdef double* u
     as_is = as_is and X.strides[0] >= p * <Py_ssize_t> sizeof(real) and X.strides[0] % sizeof(real) == 0
@@ -513,8 +521,9 @@ def look(const real[:, :] X, const int64_t[::1] which, const product[::1] w, int
                 gemv(False, rows, m, p, stride, &w[0], short)
                 for i in range(m):
                     u[a + i] = short[i]
+            ahead = <const char*> &X[begin + n, 0] if as_is and n <= most and begin + n < X.shape[0] else NULL
             fine = count(&s, u, begin, order, rank, starts, groups, q, end, weight, thresholds, shares,
-                         few, &g[begin - first], &sums[0])
+                         few, &g[begin - first], &sums[0], ahead, X.strides[0])
             for k in range((n + most - 1) // most):
                 a = k * most
                 m = min(most, n - a)
