@@ -660,6 +660,8 @@ def laplacian_rows(const double[::1] u, int64_t base, const int64_t[::1] order, 
             n = starts[groups[q] + 1] - a
             levels = rank[a] + 1
             if levels < 2 or not load(&s, &u[0], &order[a], &rank[a], &weight[0], base, n):
+                for k in range(a, a + n):
+                    memset(&out[order[k] - base, 0], 0, columns * sizeof(real))
                 continue
             is_tree = levels > FEW
             visit(&s, s.us, n, levels, thresholds, shares, H, inner)

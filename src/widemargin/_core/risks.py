@@ -197,10 +197,10 @@ class GroupedPairRisk:
         _counting.degrees(u, block.start, at.order, self.rank, self.starts, block.groups, at.weight, edges, shares, out)
         return out
 
-    def laplacian_half(self, u: Array, X: NDArray, block: Block) -> NDArray:
+    def laplacian_half(self, u: Array, X: NDArray, block: Block, out: NDArray | None = None) -> NDArray:
         """Return Y with X'Y + Y'X = X'LX, L the Hessian over the groups of a block; u and X are its rows."""
         edges, shares = self.edges()
-        Y = np.zeros_like(X)
+        Y = np.empty_like(X) if out is None else out[: X.shape[0]]
         at, groups = self.levels, block.groups
         _counting.laplacian_rows(
             u, block.start, at.order, self.rank, self.starts, groups, at.weight, edges, shares, X, Y

@@ -175,10 +175,13 @@ class LinearPairs:
     def _gram(self, utilities: Callable[[Rows, Block], Array]) -> Array:
         def part(blocks: list[Block]) -> Array:
             total = np.zeros((self.n_features, self.n_features))
+            spare = None  # for the largest block, once: pages that are new at each would cost as much as their contents
             for block in blocks:
                 rows = self.load(block.start, block.stop)
                 X = rows.dense()
-                total += X.T @ self.risk.laplacian_half(utilities(rows, block), X, block)
+                if spare is None:
+                    spare = np.empty((max(b.stop - b.start for b in blocks), X.shape[1]), X.dtype)
+                total += X.T @ self.risk.laplacian_half(utilities(rows, block), X, block, spare)
             return total
 
         n_parts = max(4, min(GRAM_PARTS, self.n_items // self.n_features))  # each has a matrix of its own
