@@ -217,6 +217,23 @@ def test_raw_columns_converge(loss, dtype):
     assert solution.status is Status.CONVERGED
 
 
+@pytest.mark.parametrize(
+    ("offset", "scale", "is_narrow"), [(0.0, 1.0, True), (1e3, 1.0, False), (0.0, 1e30, False), (0.0, 1e-30, False)]
+)
+def test_hessians_of_float64_samples_are_narrow_where_that_is_safe(offset, scale, is_narrow):
+    """Float32 is enough for a sample's Hessian; not for columns far from zero, nor for squares out of its range."""
+    rng = np.random.default_rng(0)
+    n = 30_000
+    X, group = scale * (rng.normal(size=(n, 5)) + offset), np.repeat(np.arange(n // 50), 50)
+    levels = from_levels(rng.integers(0, 4, n), group, np.ones(n))
+    data = LinearPairs.of(X, GroupedPairRisk(levels, SQUARED_HINGE))
+    draw = Plan(data).draw(data, 3000, 0)
+    assert (draw.pieces.X.dtype == np.float32) == is_narrow
+    assert draw.own.X.dtype == draw.whole.X.dtype == np.float64
+    w = rng.normal(size=5)
+    assert_allclose(draw.pieces.gram(w), draw.whole.gram(w), rtol=1e-4, atol=1e-5 * np.trace(draw.whole.gram(w)))
+
+
 def test_float32_products_that_stall_are_widened(monkeypatch):
     """Where their rounding was thought harmless and hides what is left, steps end; then float64 goes on."""
     monkeypatch.setattr("widemargin._core.newton.linear.ROUNDING_SHARE", np.inf)

@@ -36,6 +36,7 @@ N_PROBES, PROBE_ROWS = 6, 256
 MOST_ROWS = 4096  # of a block: float32 sums of more rows lose digits
 SMALL_DATA = 20_000  # rows below which float64 products cost nothing that matters
 WIDEST_SCALES = 1e4
+NARROW_SCALES = 100.0  # of float64 columns whose Hessian may as well be made in float32, in half the time
 FEW_FEATURES = 500  # up to so many an explicit Hessian always beats conjugate gradients
 PROBE_SEED, MOST_DRIFT = 20101, 1.4
 HEAVY_SPARSE, HEAVY_DENSE = (300, 12), (4000, 4)  # columns of most mass, rows for each: few words are frequent
@@ -80,7 +81,9 @@ class LinearPairs:
         """Lay out the blocks; products are widened where float32 is known to fail, unless told."""
         rows, risk = risk.contiguous()
         if precise is None:
-            precise = sparse.issparse(X) or X.shape[0] <= SMALL_DATA or _is_badly_scaled(X)
+            precise = (
+                sparse.issparse(X) or X.shape[0] <= SMALL_DATA or (X.dtype == np.float32 and _scales(X) > WIDEST_SCALES)
+            )
         n_rows = _rows_of_a_block(X)
         return cls(X, risk, precise, pool, rows, risk.blocks(n_rows), risk.blocks(max(LEAST_PART, X.shape[0] // PARTS)))
 
@@ -112,6 +115,15 @@ class LinearPairs:
     def widened(self) -> LinearPairs:
         """Return the same data with all products in float64."""
         return replace(self, precise=True)
+
+    def narrowed(self) -> LinearPairs:
+        """Return the same data in float32 where that is enough for their Hessian."""
+        if self.precise or sparse.issparse(self.X) or self.X.dtype == np.float32 or _scales(self.X) > NARROW_SCALES:
+            return self
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            X = self.X.astype(np.float32)
+            is_within = 1e-25 < np.dot(X.ravel(), X.ravel()) / X.size < 1e25  # squares and their sums are in range
+        return replace(self, X=X) if is_within else self
 
     def subset(self, items: IntArray, risk: GroupedPairRisk) -> LinearPairs:
         """Return the pairs of another risk over some of the rows, copied."""
@@ -291,12 +303,12 @@ class Probe:
         return cls(columns, few, LinearPairs.of(X, few.risk, precise=False, pool=data.pool))
 
 
-def _is_badly_scaled(X: Any) -> bool:
-    """Return whether the columns of some rows spread over decades that float32 sums would mix up."""
-    some = X[:: max(1, X.shape[0] // 500)].astype(float) if X.dtype == np.float32 else np.zeros((1, 1))
+def _scales(X: Any) -> float:
+    """Return by how much columns and their offsets exceed the spread of one, at some rows: float32 mixes them up."""
+    some = X[:: max(1, X.shape[0] // 500)].astype(float)
     spread = some.std(axis=0)
     spread = spread[spread > 0.0]
-    return spread.size > 0 and float(max(spread.max(), np.abs(some).max()) / spread.min()) > WIDEST_SCALES
+    return float(max(spread.max(), np.abs(some).max()) / spread.min()) if spread.size > 0 else 1.0
 
 
 def _rows_of_a_block(X: Any) -> int:

@@ -47,7 +47,7 @@ class Draw(NamedTuple):
         share = sample.own.levels.total_weight / sample.whole.levels.total_weight
         whole = own.over(sample.whole)
         pieces = whole if sample.pieces is sample.whole else own.over(sample.pieces)
-        return cls(sample.items, own, whole, pieces, share, sample.is_even)
+        return cls(sample.items, own, whole, pieces.narrowed(), share, sample.is_even)
 
 
 class Lift(NamedTuple):
