@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from widemargin._core.comparisons import from_levels
-from widemargin._core.draws import SURPLUS, draw_groups
+from widemargin._core.draws import PIECE, SURPLUS, draw_groups, draw_large
 from widemargin._core.losses import SQUARED_HINGE
 from widemargin._core.maps import LinearMap
 from widemargin._core.newton import newton
@@ -46,6 +46,38 @@ def test_a_level_that_outnumbers_the_others_is_thinned():
     assert (level == 1).sum() == 2 * 80
     assert found.factor[level == 1] == pytest.approx(np.sqrt(200 / 80))
     assert found.factor[level == 0] == pytest.approx(np.sqrt(200 / 80) * 38 / 8)
+
+
+def test_a_small_sample_leaves_large_groups_out():
+    """A piece of each of a hundred groups would be ten times what is asked: ten of all sizes stand for them."""
+    rng = np.random.default_rng(0)
+    sizes = rng.permutation(np.repeat([600, 1200, 6000], [50, 40, 10]))
+    starts, hits = np.concatenate([[0], np.cumsum(sizes)]), np.zeros(sizes.sum())
+    group = np.repeat(np.arange(100), sizes)
+    for seed in range(200):
+        few = draw_large(starts, np.arange(100), 10 * PIECE / sizes.sum(), np.random.default_rng(seed))
+        assert_array_equal(few.counts, np.full(10, PIECE))
+        assert np.unique(few.positions).size == few.positions.size
+        chosen = group[few.positions[::PIECE]]
+        assert_array_equal(group[few.positions], np.repeat(chosen, PIECE))
+        assert np.sum(sizes[chosen] == 6000) == 1
+        assert np.sum((few.factor[::PIECE] * PIECE) ** 2) == pytest.approx(np.sum(sizes**2.0))
+        hits[few.positions] += 1
+    by_group = np.bincount(group, hits)
+    assert 0 < by_group.min() < by_group.max() < 60 * PIECE
+    every = draw_large(starts, np.arange(100), 0.5, rng)
+    assert_array_equal(every.counts, sizes // 2)
+    assert every.factor == pytest.approx(2.0)
+
+
+def test_moderate_groups_are_drawn_whole_where_a_sample_has_many():
+    """A group is sampled by its items only where it would be much of the sample: whole ones have more pairs."""
+    levels = levels_of(300, 300, 400, n_groups=40)
+    risk = GroupedPairRisk(levels, SQUARED_HINGE)
+    few, many = risk.sample(2048, 0), risk.sample(20_000, 0)
+    assert few.items.size == 2048
+    assert many.is_even
+    assert_array_equal(np.diff(many.own.levels.starts), np.full(20, 1000))
 
 
 @pytest.mark.parametrize("counts", [(38, 2), (4, 6, 2), (1, 30, 1)])

@@ -9,11 +9,12 @@ import numpy as np
 from .comparisons import IntArray, Levels
 from .solution import Array
 
+PIECE = 256  # items of a large group, at least: fewer have few pairs
 SURPLUS = 4  # items of a level for each item of another level in its group: more of them are thinned
 
 
 class Drawn(NamedTuple):
-    """Sorted positions of the items of some groups, group by group."""
+    """Positions of items of some groups, group by group."""
 
     positions: IntArray
     counts: IntArray  # by group
@@ -51,6 +52,28 @@ def draw_groups(levels: Levels, groups: IntArray, share: float, rng: np.random.G
     # a pair's weight is a product: each item carries the root of (pairs there are / pairs drawn)
     boost = np.sqrt(sizes[useful].sum() / max(1, sizes[chosen].sum()))
     return Drawn(positions, per_group[chosen], boost * ratio, bool(np.all(n == length)))
+
+
+def draw_large(starts: IntArray, groups: IntArray, share: float, rng: np.random.Generator) -> Drawn:
+    """Draw some items of each group until they have a share of the items of all.
+
+    Where that is less than a piece of each group, some groups are left out: every so many of them by size, so that
+    what remains has small and large ones alike.
+    """
+    sizes = np.diff(starts)[groups]
+    n_items, of_all = share * sizes.sum(), np.sum(sizes**2.0)
+    counts = np.minimum(sizes, np.maximum(PIECE, np.rint(share * sizes).astype(np.int64)))
+    n = max(1, round(n_items / PIECE))
+    if counts.sum() > 1.5 * n_items and n < groups.size:
+        by_size = np.argsort(sizes, kind="stable")
+        chosen = np.sort(by_size[((np.arange(n) + rng.random()) * (groups.size / n)).astype(np.int64)])
+        groups, sizes, counts = groups[chosen], sizes[chosen], np.minimum(sizes[chosen], PIECE)
+    each = [
+        starts[g] + rng.choice(size, size=n, replace=False) for g, size, n in zip(groups, sizes, counts, strict=True)
+    ]
+    boost = np.sqrt(of_all / max(1.0, np.sum(sizes**2.0)))
+    positions = np.concatenate([np.zeros(0, np.int64), *each])
+    return Drawn(positions, counts, np.repeat(boost * sizes / counts, counts), is_even=False)
 
 
 def _ranges(starts: IntArray, sizes: IntArray) -> IntArray:

@@ -19,14 +19,13 @@ from numpy.typing import NDArray
 
 from . import _counting, _steps
 from .comparisons import IntArray, Levels, from_levels
-from .draws import draw_groups
+from .draws import PIECE, draw_groups, draw_large
 from .losses import Hinge, SquaredHinge
 from .solution import Array
 
 Loss: TypeAlias = Hinge | SquaredHinge
 Hessp: TypeAlias = Callable[[Array], Array]
-LARGE_GROUP = 512  # a larger group is sampled by pieces of its items
-PIECE = 256
+LARGE_GROUP = 512, 16  # a group of more items, and more than one part in so many of a sample, is sampled by its items
 FEW_PARTNERS = 80  # of an item on average: up to so many, a group's pairs are all met faster than its items are sorted
 
 
@@ -257,22 +256,17 @@ class GroupedPairRisk:
     def sample(self, n_items: int, seed: int) -> Sample:
         """Draw whole groups, and items of large ones, until about n_items items are in."""
         rng = np.random.default_rng(seed)
-        sizes, order = np.diff(self.starts), self.levels.order
         share = n_items / self.levels.n_items
-        is_large = sizes > LARGE_GROUP
+        is_large = np.diff(self.starts) > max(LARGE_GROUP[0], n_items // LARGE_GROUP[1])
         small = draw_groups(self.levels, np.flatnonzero(~is_large), share, rng)
-        drawn = [order[small.positions]]
-        for g in np.flatnonzero(is_large):
-            n = min(int(sizes[g]), max(PIECE, round(share * int(sizes[g]))))
-            drawn.append(order[self.starts[g] + rng.choice(int(sizes[g]), size=n, replace=False)])
-        items, large = np.concatenate(drawn), np.array([d.size for d in drawn[1:]], dtype=np.int64)
-        counts = np.concatenate([small.counts, large])
-        factor = np.concatenate([small.factor, np.repeat(sizes[is_large] / large, large)])
+        large = draw_large(self.starts, np.flatnonzero(is_large), share, rng)
+        positions, counts, factor = (np.concatenate(both) for both in zip(small[:3], large[:3], strict=True))
+        items = self.levels.order[positions]
         own = self.take(items, np.repeat(np.arange(counts.size), counts))
         whole = own.boosted(factor)
         if not is_large.any():
             return Sample(items, own, whole, whole, small.is_even)
-        n_pieces = np.concatenate([np.ones_like(small.counts), -(-large // PIECE)])
+        n_pieces = np.concatenate([np.ones_like(small.counts), -(-large.counts // PIECE)])
         parts = [np.arange(n) * k // n for n, k in zip(counts, n_pieces, strict=True)]
         start = np.repeat(np.cumsum(n_pieces) - n_pieces, counts)
         pieces = self.take(items, start + np.concatenate(parts))
