@@ -42,6 +42,7 @@ FIRST_H = 1.0
 SMALLEST_START_H = 0.06  # samples have few pairs in a thinner zone, and their solutions move on by more than it
 THIN = 1e-3
 START_RTOL = 0.002
+TRUST = 0.01  # the same where nothing is smoothed: a last step, not looked at, then leaves less than a tenth of it
 HOPE = 1.2  # times the tolerated gap: beyond, raising the dual value is not tried
 STALL, STALL_NARROW = 1e-13, 1e-7  # shares of the objective that rounding may hide: of float64, of float32 products
 
@@ -50,14 +51,18 @@ def cold_start(goal: Goal, plan: Plan, sizes: list[int], tol: float, max_iter: i
     """Solve samples of growing size, each from the last; the last sample and its smoothing are kept."""
     w, h = np.zeros(goal.data.n_features), FIRST_H
     curvature, helper, start = None, None, Start(w, h, None, None)
+    is_trusted = goal.data.risk.is_exact
     plan.draw_ahead(goal.data, sizes[1:], SEED)
     for size in sizes:
         helper = Helper.draw(goal, plan, size)
         while True:
             whole = helper.whole.smoothed(h)
-            end = minimise(whole, w, within(START_RTOL, whole), min(max_iter, 20), curvature)
-            start = Start(end.w, h, helper, None if end.curvature is curvature else end.curvature, end.is_fresh)
-            w, curvature = end.w, end.curvature
+            end = minimise(whole, w, within(TRUST if is_trusted else START_RTOL, whole), min(max_iter, 20), curvature)
+            w = end.w
+            if is_trusted:
+                w = whole.data.representable(w - end.curvature.solve(whole.gradient(w, end.look)))
+            start = Start(w, h, helper, None if end.curvature is curvature else end.curvature, end.is_fresh)
+            curvature = end.curvature
             lower = max(next_smoothing(whole, w, end.look, tol), SMALLEST_START_H)
             if lower >= h:
                 break
