@@ -24,7 +24,7 @@ from .rows_newton.bounds import feasible
 from .solution import Array, Solution, Status
 
 FREE, HELD, LOADED = 0, 1, 2  # sides of a margin
-PLAIN, CUBE, ROW = 1000, 5e-5, 0.4  # events as dear as an interior point: any, of n^3 and of rows, ...
+PLAIN, CUBE, ROW = 1000, 1e-5, 0.25  # events as dear as an interior point: any, of n^3 and of rows, ...
 GROWTH = 4e-5  # ... where each held row times the items adds so much of one
 TURNS = 8  # times that a walk begins anew where rounding ended it
 SMOOTH = 8.0  # rows within h of their margins cost about h / 8 each where the hinge is smoothed

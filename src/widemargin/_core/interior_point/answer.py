@@ -51,7 +51,9 @@ def finish(
         status = Status.CONVERGED
     elif status is Status.CONVERGED:
         status = Status.STALLED
-    norm = problem.stretch**2 * float(w_image @ w_image)  # of the multipliers, whose bound this is, whatever the point
+    norm = problem.stretch**2 * problem.design.square(
+        w_image
+    )  # of the multipliers, whose bound this is, whatever the point
     return Solution(point.weights, coefficients, point.levels, point.value, dual, n_iter, status, dual_norm=norm)
 
 
@@ -71,7 +73,7 @@ def _point(rows: Rows, map_: FeatureMap, problem: Problem, at: tuple[Array, Arra
     map's it may cancel.
     """
     weights, w, b = at
-    z, norm = rows.D @ map_.forward_exact(weights), 0.5 * problem.stretch**2 * float(w @ w)
+    z, norm = rows.D @ map_.forward_exact(weights), 0.5 * problem.stretch**2 * problem.design.square(w)
     middle, levels = rules.best_levels(rows, z, C, problem.loss), problem.levels(b, w)
     value = norm + loss_value(rows, z, middle, C, problem.loss)
     by_solver = norm + loss_value(rows, z, levels, C, problem.loss)

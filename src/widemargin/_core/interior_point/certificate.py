@@ -47,7 +47,7 @@ class Bounds:
 
 def primal_value(problem: Problem, x: Array) -> tuple[Array, float]:
     """Return the point, stretched where that is cheaper than its rounding-size shortfalls, and its objective."""
-    norm = 0.5 * float(x[: problem.p] @ x[: problem.p])
+    norm = 0.5 * problem.design.square(x[: problem.p])
     reached = problem.design.dot(x)
     value = norm + _loss(problem, problem.margin - reached)
     if np.all(problem.margin > 0):
@@ -71,7 +71,7 @@ def dual_value(problem: Problem, a: Array) -> tuple[Array, float]:
     """Return the nearest feasible multipliers and their dual objective."""
     a = _feasible(problem, np.maximum(a, 0.0))
     w = problem.design.tdot(a)[: problem.p]
-    gain, norm = float(problem.margin @ a), float(w @ w)
+    gain, norm = float(problem.margin @ a), problem.design.square(w)
     if not (problem.hard or problem.loss.squared):
         return a, gain - 0.5 * norm
     curve = norm
@@ -116,7 +116,7 @@ def infeasibility(problem: Problem, a: Array) -> float:
     """Return |D'a| / m'a for balanced a >= 0: any feasible w has norm at least its inverse."""
     a, _ = dual_value(problem, a)
     gain = float(problem.margin @ a)
-    return float(np.linalg.norm(problem.design.tdot(a)[: problem.p])) / gain if gain > 0 else float("inf")
+    return problem.norm(problem.design.tdot(a)[: problem.p]) / gain if gain > 0 else float("inf")
 
 
 def cancelled(problem: Problem, a: Array) -> bool:
@@ -125,7 +125,7 @@ def cancelled(problem: Problem, a: Array) -> bool:
     Margins and rows have size 1 here, and rounding leaves a w of 1e-16 to 1e-13 of one that cancels, whatever
     C. With a tiny C an honest one may be as small, but its multipliers do not cancel.
     """
-    w = float(np.linalg.norm(problem.design.tdot(a)[: problem.p]))
+    w = problem.norm(problem.design.tdot(a)[: problem.p])
     whole = float(a @ problem.design.row_norms())
     return w <= 1e-7 * whole or (w <= 1e-12 and w <= 0.01 * whole)
 

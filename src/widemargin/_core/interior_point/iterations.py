@@ -21,7 +21,7 @@ from ..solution import Solution, Status
 from .answer import constant, finish, without_model
 from .certificate import Bounds, dual_value, infeasibility, level_columns, primal_value
 from .polish import polished
-from .problem import FeatureMap, Problem, Slacks, scaled_problem
+from .problem import FeatureMap, Problem, Slacks, may_be_loose, scaled_problem
 from .system import State, System
 
 Report: TypeAlias = Callable[[int, float], object]  # called with (iteration, gap)
@@ -40,6 +40,10 @@ def interior_point(
     """Minimise 1/2 |w|^2 + C * sum of losses over explicit rows; `C=inf` forbids slacks."""
     if loss not in {HINGE, SQUARED_HINGE}:
         raise TypeError(f"the interior point solves the hinge and its square; got {loss!r}")
+    if tol >= LOOSE and not np.isinf(C) and may_be_loose(rows, map_):
+        found = _loose(rows, map_, C, loss, tol, max_iter, report)
+        if found is not None:
+            return found
     with np.errstate(over="ignore", invalid="ignore"):
         problem = scaled_problem(rows, map_, C, loss)
     if problem is not None and not problem.is_finite:
@@ -55,6 +59,19 @@ def interior_point(
     if small or tol < LOOSE:
         bounds = polished(problem, bounds, state.a, state.s, state.xi, state.beta)
     return finish(rows, map_, C, problem, (bounds, n_iter, status), tol)
+
+
+def _loose(
+    rows: Rows, map_: FeatureMap, C: float, loss: Loss, tol: float, max_iter: int, report: Report | None
+) -> Solution | None:
+    """Return a solution to a moderate gap by the quickest form of the system; None where that does not reach it."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        problem = scaled_problem(rows, map_, C, loss, is_loose=True)
+    if problem is None or not problem.is_finite:
+        return None
+    bounds, _, n_iter, status = _iterate(problem, tol, max_iter, report)
+    found = finish(rows, map_, C, problem, (bounds, n_iter, status), tol) if status is Status.CONVERGED else None
+    return found if found is not None and found.status is Status.CONVERGED else None
 
 
 def _iterate(problem: Problem, goal: float, max_iter: int, report: Report | None) -> tuple[Bounds, State, int, Status]:
@@ -113,7 +130,7 @@ def _separates(problem: Problem, state: State, mu: float) -> bool:
     With a tiny C the objective is nearly all loss, so that a small relative gap says nothing about w.
     """
     w = state.x[: problem.p]
-    return mu * state.s.size <= 1e-12 * float(w @ w)
+    return mu * state.s.size <= 1e-12 * problem.design.square(w)
 
 
 def _tightened(problem: Problem, bounds: Bounds, state: State) -> Bounds:

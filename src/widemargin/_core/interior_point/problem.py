@@ -21,6 +21,7 @@ from ..comparisons import IntArray, Rows
 from ..losses import Loss
 from ..maps import pivoted_cholesky
 from ..solution import Array
+from .gram_design import GramDesign
 from .sparse_design import SparseDesign
 
 DENSE_ENTRIES = 200_000  # rows x features that are written out in any case: the most accurate form
@@ -28,6 +29,7 @@ SPARSE_ENTRIES = 2_000_000  # rows x features from which rows of few entries sta
 LARGE = 20_000_000  # rows x features that are not written out
 LAPLACIAN = 50  # features whose product costs as much as building the Laplacian of the items
 ITEM_LIMIT = 4000  # items up to which their dense Laplacian is affordable
+LOOSE_ENTRIES = 2_000_000  # rows x items from which a loose solution needs no features
 BLOCK = 1 << 17  # entries of rows written out at a time: they stay in cache
 
 
@@ -80,6 +82,9 @@ class Design(Protocol):
     def gram(self, omega: Array) -> Array | sparse.csc_array:
         """Return B' diag(omega) B."""
 
+    def square(self, x: Array) -> float:
+        """Return the squared norm of w, given in the coordinates of the features."""
+
     def row_norms(self) -> Array:
         """Return the norm of each row's feature part."""
 
@@ -114,6 +119,10 @@ class DenseDesign:
         """Return B' diag(omega) B."""
         root = np.sqrt(omega)[:, None] * self.B
         return root.T @ root
+
+    def square(self, x: Array) -> float:
+        """Return the squared norm of w."""
+        return float(x @ x)
 
     def row_norms(self) -> Array:
         """Return the norm of each row's feature part."""
@@ -168,6 +177,10 @@ class ItemDesign:
         laplacian: Array = off + off.T  # type: ignore[assignment]
         laplacian[np.diag_indices(n)] += np.bincount(ends.ravel(), np.repeat(omega, 2), minlength=n)
         return laplacian
+
+    def square(self, x: Array) -> float:
+        """Return the squared norm of w."""
+        return float(x @ x)
 
     def row_norms(self) -> Array:
         """Return the norm of each row's feature part."""
@@ -247,6 +260,10 @@ class Problem:
         """Return the factor from scaled to original dual variables."""
         return self.stretch**2 / self.height
 
+    def norm(self, w: Array) -> float:
+        """Return the norm of w."""
+        return float(np.sqrt(max(0.0, self.design.square(w))))
+
     def weights(self, w: Array) -> Array:
         """Return the map's weights."""
         return self.stretch * self.lead(w)
@@ -256,26 +273,27 @@ class Problem:
         return self.b0 + self.height * b - self.stretch * float(self.centre @ w)
 
 
-def scaled_problem(rows: Rows, map_: FeatureMap, C: float, loss: Loss) -> Problem | None:
+def scaled_problem(rows: Rows, map_: FeatureMap, C: float, loss: Loss, *, is_loose: bool = False) -> Problem | None:
     """Build the scaled problem; None where every row's difference or every margin is zero."""
     b0 = _level_shift(rows)
     margin = rows.margin - rows.E @ b0
     height = float(np.max(np.abs(margin), initial=0.0))
-    design, lead, centre = _design(rows, map_)
+    design, lead, centre = _over_gram(rows, map_) if is_loose else _design(rows, map_)
     length = float(np.max(design.row_norms(), initial=0.0))
     if height == 0.0 or length == 0.0:
         return None
+    design = design.shrunk(length)
     task, weight = (None, np.ones(margin.size)) if np.isinf(C) else (rows.task, rows.weight)
     start = None if task is None else np.flatnonzero(np.concatenate([[True], task[1:] != task[:-1]]))
     cost = weight * C * (length**2 if loss.squared else length**2 / height)
     return Problem(
-        design=design.shrunk(length),
+        design=design,
         p=design.shape[1] - rows.E.shape[1],
         margin=margin / height,
         cost=cost,
         slacks=Slacks(weight.size, task, start),
         loss=loss,
-        lead=lead,
+        lead=design.coefficients if isinstance(design, GramDesign) else lead,
         stretch=height / length,
         height=height,
         b0=b0,
@@ -315,6 +333,19 @@ def _design(rows: Rows, map_: FeatureMap) -> tuple[Design, Callable[[Array], Arr
         return _dense(B, rows.E), map_.from_features, centre
     basis, upper = linalg.qr(B.T, mode="economic")
     return _dense(upper.T, rows.E), lambda w: map_.from_features(basis @ w), basis.T @ centre
+
+
+def may_be_loose(rows: Rows, map_: FeatureMap) -> bool:
+    """Whether the rows are pairs of items under a kernel, many of them: then the kernel itself is the quickest form."""
+    m, n = rows.D.shape
+    if not map_.is_gram or rows.task is not None or rows.E.shape[1] or rows.D.nnz != 2 * m:
+        return False
+    return n <= ITEM_LIMIT and m * n > LOOSE_ENTRIES and bool(np.all(rows.D.sum(axis=1) == 0.0))
+
+
+def _over_gram(rows: Rows, map_: FeatureMap) -> tuple[Design, Callable[[Array], Array], Array]:
+    design = GramDesign.of(rows, map_.gram())
+    return design, map_.from_features, np.zeros(design.shape[1])
 
 
 def _centre(rows: Rows, F: Array) -> Array:

@@ -54,6 +54,10 @@ class SparseDesign:
         gram = sparse.csc_array(self.B.T @ (sparse.diags_array(omega) @ self.B))
         return gram if self.shape[0] <= ROWS_PER_COLUMN * self.shape[1] else np.asarray(gram.toarray())
 
+    def square(self, x: Array) -> float:
+        """Return the squared norm of w."""
+        return float(x @ x)
+
     def row_norms(self) -> Array:
         """Return the norm of each row's feature part."""
         return np.sqrt(np.asarray(self.B[:, : self.p].power(2).sum(axis=1)).ravel())

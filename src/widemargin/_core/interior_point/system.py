@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import linalg, sparse
 
 from ..solution import Array
+from .gram_design import GramDesign
 from .problem import Problem
 from .sparse_design import sparse_solver
 
@@ -38,7 +40,7 @@ class System:
         self.r_box = problem.cost - slacks.total(state.a) - state.beta if self.boxed else np.zeros(slacks.n)
         self.mu = self._mu(state)
         self.block = (_OwnBlock if slacks.task is None else _SharedBlock)(problem, state)
-        self.solve = _Factor(problem, self.block)
+        self.solve = _solver(problem, self.block)
 
     def advance(self) -> tuple[State, float]:
         """Return the next state and the step length taken."""
@@ -83,11 +85,11 @@ class System:
         problem, state = self.problem, self.state
         shift = (c_box - state.xi * self.r_box) / state.beta if self.boxed else np.zeros(problem.slacks.n)
         rho = self.r_row - problem.slacks.spread(shift) + c_row / state.a
-        rhs = problem.design.tdot(self.block.apply(rho)) + self.r_x
-        dx = self.solve(rhs)
-        da = self.block.apply(rho - problem.design.dot(dx))
+        dx = self.solve(problem.design.tdot(self.block.apply(rho)) + self.r_x)
+        reach = problem.design.dot(dx)
+        da = self.block.apply(rho - reach)
         ds = (c_row - state.s * da) / state.a
-        free = self.r_row + c_row / state.a - problem.design.dot(dx)
+        free = self.r_row + c_row / state.a - reach
         dxi, dbeta = self.block.slack_step(da, free, self.r_box, c_box)
         return State(dx, dxi, ds, da, dbeta)
 
@@ -167,6 +169,13 @@ def _theta(problem: Problem, state: State) -> Array:
     if problem.hard:
         return np.zeros(problem.slacks.n)
     return 1.0 / (2.0 * problem.cost) if problem.loss.squared else state.xi / state.beta
+
+
+def _solver(problem: Problem, block: _OwnBlock | _SharedBlock) -> Callable[[Array], Array]:
+    """Return the product with the inverse of Newton's matrix."""
+    if isinstance(problem.design, GramDesign) and isinstance(block, _OwnBlock):
+        return problem.design.solver(block.omega)
+    return _Factor(problem, block)
 
 
 class _Factor:

@@ -1,0 +1,128 @@
+"""Interior points over coefficients of items: the same solutions as over features, to a moderate gap."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import sparse
+
+from widemargin import RankingSVM
+from widemargin._core.comparisons import Rows, from_pairs
+from widemargin._core.interior_point import interior_point
+from widemargin._core.interior_point import problem as problems
+from widemargin._core.interior_point.gram_design import GramDesign
+from widemargin._core.losses import HINGE, SQUARED_HINGE
+from widemargin._core.maps import KernelMap
+from widemargin._core.solution import Status
+
+TOL = 1e-6
+
+
+@pytest.fixture
+def _loose(monkeypatch):
+    """Any pairs of items are solved over the kernel."""
+    monkeypatch.setattr(problems, "LOOSE_ENTRIES", 0)
+
+
+def kernel_of(rng, n, gamma=0.3):
+    X = rng.normal(size=(n, 3))
+    return np.exp(-gamma * ((X[:, None] - X[None]) ** 2).sum(axis=2))
+
+
+def written(rng, n, m):
+    """Pairs of several connected sets, some alone, some twice, of any margin and weight."""
+    pairs = rng.integers(0, n, (m, 2))
+    pairs = pairs[(pairs[:, 0] != pairs[:, 1]) & (pairs[:, 0] % 3 == pairs[:, 1] % 3)]
+    rows = from_pairs(pairs[:, 0], pairs[:, 1], 10.0 ** rng.uniform(-2, 1, len(pairs)), n)
+    return Rows(rows.D, rows.E, rng.uniform(0.2, 2.0, len(pairs)), rows.weight)
+
+
+@pytest.mark.usefixtures("_loose")
+@pytest.mark.parametrize("loss", [HINGE, SQUARED_HINGE])
+@pytest.mark.parametrize("C", [1e-6, 1e-2, 1.0, 1e3, 1e6])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_same_solution_as_over_features(loss, C, seed):
+    """Sets of items that are compared, items that are not, a kernel of nearly full rank, C over twelve decades."""
+    rng = np.random.default_rng(seed)
+    map_, rows = KernelMap(kernel_of(rng, 40)), written(rng, 40, 150)
+    assert problems.may_be_loose(rows, map_)
+    want = interior_point(rows, map_, C, loss, tol=1e-9, max_iter=200)
+    have = interior_point(rows, map_, C, loss, tol=TOL, max_iter=200)
+    assert want.status is have.status is Status.CONVERGED
+    assert have.gap <= TOL
+    assert want.dual - TOL * abs(want.dual) <= have.objective <= want.objective * (1 + 2 * TOL)
+    assert have.dual <= want.objective * (1 + 1e-9)
+    u = map_.forward_exact(have.weights)
+    short = np.maximum(rows.margin - rows.D @ u, 0.0)
+    value = 0.5 * have.weights @ u + C * float(rows.weight @ (short**2 if loss.squared else short))
+    assert have.objective == pytest.approx(value, rel=1e-9)
+
+
+def test_the_system_is_solved():
+    """(I + L P) z = r by the factor of I + G'PG, omega over ten decades; L and P written out."""
+    rng = np.random.default_rng(0)
+    rows, K = written(rng, 30, 100), kernel_of(rng, 30)
+    design = GramDesign.of(rows, K)
+    omega = 10.0 ** rng.uniform(-5, 5, rows.shape[0])
+    D = design.D.toarray()
+    L = D.T @ (omega[:, None] * D)
+    r = D.T @ rng.normal(size=rows.shape[0])
+    z = design.solver(omega)(r)
+    assert_allclose(z + L @ (design.P @ z), r, atol=1e-7 * np.abs(r).max())
+    full = design.coefficients(z)
+    assert_allclose(rows.D @ (K @ full), design.dot(z), atol=1e-12 * np.abs(z).max())
+    assert design.square(z) == pytest.approx(full @ K @ full)
+    assert_allclose(design.row_norms() ** 2, np.diag(rows.D @ K @ rows.D.T.toarray()), atol=1e-12)
+    assert_allclose(np.sum(full), 0.0, atol=1e-9 * np.abs(full).max())
+
+
+@pytest.mark.usefixtures("_loose")
+@pytest.mark.parametrize("flaw", ["copies", "zero", "one pair", "all equal"])
+@pytest.mark.parametrize("loss", [HINGE, SQUARED_HINGE])
+def test_degenerate_items(loss, flaw):
+    """Items that are copies of others, a kernel of zeros, one pair, all items alike: the gap is reached or said."""
+    rng = np.random.default_rng(1)
+    rows, K = written(rng, 20, 60), kernel_of(rng, 20)
+    if flaw == "copies":
+        K = K[np.ix_(np.arange(20) // 2, np.arange(20) // 2)]
+    elif flaw == "zero":
+        K = np.zeros_like(K)
+    elif flaw == "one pair":
+        rows = from_pairs(np.array([3]), np.array([5]), np.ones(1), 20)
+    else:
+        K = np.ones_like(K)
+    for C in (1e-4, 1.0, 1e4):
+        want = interior_point(rows, KernelMap(K), C, loss, tol=1e-9, max_iter=200)
+        have = interior_point(rows, KernelMap(K), C, loss, tol=TOL, max_iter=200)
+        assert have.status is Status.CONVERGED
+        assert have.objective == pytest.approx(want.objective, rel=3 * TOL)
+
+
+@pytest.mark.usefixtures("_loose")
+def test_what_is_no_pair_of_items_is_left_alone():
+    """Levels, tasks and rows of one item keep their features."""
+    rng = np.random.default_rng(2)
+    map_, rows = KernelMap(kernel_of(rng, 20)), written(rng, 20, 60)
+    m = rows.shape[0]
+    assert not problems.may_be_loose(Rows(rows.D, np.ones((m, 1)), rows.margin, rows.weight), map_)
+    assert not problems.may_be_loose(Rows(rows.D, rows.E, rows.margin, rows.weight, np.zeros(m, np.int64)), map_)
+    single = sparse.csr_array(sparse.eye_array(20))
+    assert not problems.may_be_loose(Rows(single, np.zeros((20, 0)), np.ones(20), np.ones(20)), map_)
+
+
+@pytest.mark.usefixtures("_loose")
+def test_a_failure_falls_back_to_features(monkeypatch):
+    """A system that is not solved ends in the other form, not in a poor answer."""
+    monkeypatch.setattr(GramDesign, "solver", lambda *_: lambda r: np.full_like(r, np.nan))
+    rng = np.random.default_rng(3)
+    map_, rows = KernelMap(kernel_of(rng, 30)), written(rng, 30, 100)
+    found = interior_point(rows, map_, 1.0, HINGE, tol=TOL, max_iter=100)
+    assert found.status is Status.CONVERGED
+
+
+def test_a_steep_fit_ends_in_an_interior_point():
+    """Noise, a large C: Newton takes hundreds of steps, and is left after as many as the other costs."""
+    rng = np.random.default_rng(4)
+    X, y = rng.normal(size=(300, 10)), rng.normal(size=300)
+    model = RankingSVM(kernel="rbf", C=30.0).fit(X, y, qid=np.arange(300) % 6)
+    assert model.converged_
+    assert model.solver_ == "interior_point"
