@@ -242,15 +242,12 @@ class Solving:
         tol = min(self.tol, SAME) if is_explicit and is_needed else self.tol
 
         def solve(map_):
-            return self._solve_pairs(task, map_, C, is_explicit=is_explicit)
+            if not is_explicit:
+                return self._walk(task, C) or self._solve_implicit(task, map_, C)
+            is_loose = levels.n_pairs > exact_pairs
+            return self._from_nearby(task, map_, C) or self._interior_point(task.rows, map_, C, is_loose=is_loose)
 
         return task.answer(C, tol, lambda: self._solve_by_rank(task, solve))
-
-    def _solve_pairs(self, task, map_, C, *, is_explicit):
-        """Solve pairs written out, or implicit ones."""
-        if is_explicit:
-            return self._from_nearby(task, map_, C) or self._interior_point(task.rows, map_, C)
-        return self._walk(task, C) or self._solve_implicit(task, map_, C)
 
     def _solve_implicit(self, task, map_, C):
         """Solve implicit pairs by Newton; where that fails, or is dear, by solvers that write them out."""
@@ -262,7 +259,7 @@ class Solving:
         is_whole = not map_.is_gram or BYTES_WHOLE * map_.n_items**2 <= most_memory(self.memory_limit)
         most = self._most_steps(task, map_) if is_whole else self.max_iter
         if most < self.max_iter and 0 in task.answers and task.answers[0].solver == "interior_point":
-            return self._interior_point(task.rows, map_, C)  # Newton was given up for the last C
+            return self._interior_point(task.rows, map_, C, is_loose=True)  # Newton was given up for the last C
         name, solution = self._newton(task, map_, C, most)
         if map_.is_rounded and solution.status is Status.STALLED and is_whole:
             task.plan = self._plan(task, map_.exact())
@@ -273,7 +270,7 @@ class Solving:
         if solution.status is Status.CONVERGED or out_of_reach:
             return name, solution
         return self._walk(task, C) or min(
-            (name, solution), self._interior_point(task.rows, map_, C), key=lambda found: found[1].gap
+            (name, solution), self._interior_point(task.rows, map_, C, is_loose=True), key=lambda found: found[1].gap
         )
 
     def _most_steps(self, task, map_):
@@ -327,12 +324,11 @@ class Solving:
         found = _core.interior_point.from_nearby(task.rows, map_, C, LOSSES[self.loss], u, self.max_iter)
         return found and ("interior_point", found)
 
-    def _interior_point(self, rows, map_, C):
+    def _interior_point(self, rows, map_, C, *, is_loose=False):
         if map_.is_gram:
             self._check_gram_memory(map_.n_items, BYTES_WHOLE)
-        return "interior_point", _core.interior_point.interior_point(
-            rows, map_, C, LOSSES[self.loss], tol=self.tol, max_iter=self.max_iter, report=self._progress()
-        )
+        how = {"tol": self.tol, "max_iter": self.max_iter, "report": self._progress(), "is_loose": is_loose}
+        return "interior_point", _core.interior_point.interior_point(rows, map_, C, LOSSES[self.loss], **how)
 
     def _newton(self, task, map_, C, max_iter=None):
         """Solve implicit pairs, from where the task's last solve ended."""

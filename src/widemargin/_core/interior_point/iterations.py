@@ -35,12 +35,23 @@ SMALL = 2_000_000  # rows x features that count as small
 
 
 def interior_point(
-    rows: Rows, map_: FeatureMap, C: float, loss: Loss, *, tol: float, max_iter: int, report: Report | None = None
+    rows: Rows,
+    map_: FeatureMap,
+    C: float,
+    loss: Loss,
+    *,
+    tol: float,
+    max_iter: int,
+    report: Report | None = None,
+    is_loose: bool = False,
 ) -> Solution:
-    """Minimise 1/2 |w|^2 + C * sum of losses over explicit rows; `C=inf` forbids slacks."""
+    """Minimise 1/2 |w|^2 + C * sum of losses over explicit rows; `C=inf` forbids slacks.
+
+    Small problems are solved to rounding. `is_loose`: not if `tol` and another form are much quicker.
+    """
     if loss not in {HINGE, SQUARED_HINGE}:
         raise TypeError(f"the interior point solves the hinge and its square; got {loss!r}")
-    if tol >= LOOSE and not np.isinf(C) and may_be_loose(rows, map_):
+    if is_loose and tol >= LOOSE and not np.isinf(C) and may_be_loose(rows, map_):
         found = _loose(rows, map_, C, loss, tol, max_iter, report)
         if found is not None:
             return found
