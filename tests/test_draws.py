@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
+from widemargin import RankingSVM
 from widemargin._core.comparisons import from_levels
 from widemargin._core.draws import PIECE, SURPLUS, draw_groups, draw_large
 from widemargin._core.losses import SQUARED_HINGE
@@ -52,10 +53,10 @@ def test_a_small_sample_leaves_large_groups_out():
     """A piece of each of a hundred groups would be ten times what is asked: ten of all sizes stand for them."""
     rng = np.random.default_rng(0)
     sizes = rng.permutation(np.repeat([600, 1200, 6000], [50, 40, 10]))
-    starts, hits = np.concatenate([[0], np.cumsum(sizes)]), np.zeros(sizes.sum())
-    group = np.repeat(np.arange(100), sizes)
+    group, hits = np.repeat(np.arange(100), sizes), np.zeros(sizes.sum())
+    levels = from_levels(rng.integers(0, 3, group.size), group, np.ones(group.size))
     for seed in range(200):
-        few = draw_large(starts, np.arange(100), 10 * PIECE / sizes.sum(), np.random.default_rng(seed))
+        few = draw_large(levels, np.arange(100), 10 * PIECE / sizes.sum(), np.random.default_rng(seed))
         assert_array_equal(few.counts, np.full(10, PIECE))
         assert np.unique(few.positions).size == few.positions.size
         chosen = group[few.positions[::PIECE]]
@@ -65,9 +66,35 @@ def test_a_small_sample_leaves_large_groups_out():
         hits[few.positions] += 1
     by_group = np.bincount(group, hits)
     assert 0 < by_group.min() < by_group.max() < 60 * PIECE
-    every = draw_large(starts, np.arange(100), 0.5, rng)
+    every = draw_large(levels, np.arange(100), 0.5, rng)
     assert_array_equal(every.counts, sizes // 2)
     assert every.factor == pytest.approx(2.0)
+
+
+def test_large_groups_that_are_drawn_have_pairs():
+    """Groups of one level are left out, and a level of one item among hundreds is there."""
+    n_groups, size = 60, 600
+    level = np.zeros((n_groups, size), np.int64)
+    level[[4, 20, 51], 77] = 1
+    level[30:] = 1  # all of one level, and not the lowest
+    level[51, 78:] = 2
+    levels = from_levels(level.ravel(), np.repeat(np.arange(n_groups), size), np.ones(level.size))
+    for seed in range(50):
+        sample = GroupedPairRisk(levels, SQUARED_HINGE).sample(1000, seed)
+        assert sample.own.levels.n_pairs > 0
+        assert set(levels.group[sample.items]) <= {4, 20, 51}
+
+
+def test_few_queries_of_two_grades_among_large_ones_are_learned_from():
+    """Most queries of 600 items have one grade: they change nothing, and a sample does not consist of them."""
+    rng = np.random.default_rng(0)
+    X, y, qid = rng.normal(size=(36_000, 4)), np.zeros(36_000), np.repeat(np.arange(60), 600)
+    for q in (3, 17, 40):
+        y[600 * q : 600 * q + 300] = 1.0
+    model = RankingSVM(loss="squared_hinge").fit(X, y, qid=qid)
+    few = np.isin(qid, [3, 17, 40])
+    assert model.converged_
+    assert_allclose(model.coef_, RankingSVM(loss="squared_hinge").fit(X[few], y[few], qid=qid[few]).coef_, atol=0.05)
 
 
 def test_moderate_groups_are_drawn_whole_where_a_sample_has_many():

@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from widemargin import RankingSVM
-from widemargin._core.comparisons import Rows, from_pairs
-from widemargin._core.interior_point import interior_point
+from widemargin._core.comparisons import Rows, from_levels, from_pairs
+from widemargin._core.interior_point import interior_point, iterations
 from widemargin._core.interior_point import problem as problems
 from widemargin._core.interior_point.gram_design import GramDesign
 from widemargin._core.losses import HINGE, SQUARED_HINGE
@@ -17,10 +17,19 @@ from widemargin._core.solution import Status
 TOL = 1e-6
 
 
+def loosely(rows, map_, C, loss, tol=TOL):
+    """The solution over the kernel, None where that fails."""
+    return iterations._loose(rows, map_, C, loss, tol, 200, None)
+
+
 @pytest.fixture
 def _loose(monkeypatch):
     """Any pairs of items are solved over the kernel."""
     monkeypatch.setattr(problems, "LOOSE_ENTRIES", 0)
+
+
+def loss_name(loss):
+    return "squared_hinge" if loss.squared else "hinge"
 
 
 def kernel_of(rng, n, gamma=0.3):
@@ -46,7 +55,7 @@ def test_the_same_solution_as_over_features(loss, C, seed):
     map_, rows = KernelMap(kernel_of(rng, 40)), written(rng, 40, 150)
     assert problems.may_be_loose(rows, map_)
     want = interior_point(rows, map_, C, loss, tol=1e-9, max_iter=200)
-    have = interior_point(rows, map_, C, loss, tol=TOL, max_iter=200, is_loose=True)
+    have = loosely(rows, map_, C, loss)
     assert want.status is have.status is Status.CONVERGED
     assert have.gap <= TOL
     assert want.dual - TOL * abs(want.dual) <= have.objective <= want.objective * (1 + 2 * TOL)
@@ -94,6 +103,7 @@ def test_degenerate_items(loss, flaw):
         want = interior_point(rows, KernelMap(K), C, loss, tol=1e-9, max_iter=200)
         have = interior_point(rows, KernelMap(K), C, loss, tol=TOL, max_iter=200, is_loose=True)
         assert have.status is Status.CONVERGED
+        assert (loosely(rows, KernelMap(K), C, loss) is None) == (flaw in {"zero", "all equal"})
         assert have.objective == pytest.approx(want.objective, rel=3 * TOL)
 
 
@@ -115,14 +125,64 @@ def test_a_failure_falls_back_to_features(monkeypatch):
     monkeypatch.setattr(GramDesign, "solver", lambda *_: lambda r: np.full_like(r, np.nan))
     rng = np.random.default_rng(3)
     map_, rows = KernelMap(kernel_of(rng, 30)), written(rng, 30, 100)
+    assert loosely(rows, map_, 1.0, HINGE) is None
     found = interior_point(rows, map_, 1.0, HINGE, tol=TOL, max_iter=100, is_loose=True)
     assert found.status is Status.CONVERGED
 
 
-def test_a_steep_fit_ends_in_an_interior_point():
+@pytest.mark.parametrize("loss", [HINGE, SQUARED_HINGE])
+@pytest.mark.parametrize("offset", [1e3, 1e4])
+def test_a_kernel_that_cancels_is_left_to_features(loss, offset):
+    """Values of 1e8 that differ by 1: their rounding would pass for a norm, and a bound from it would be false."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3)) + offset
+    levels = from_levels(rng.integers(0, 4, 60), np.arange(60) % 2, np.ones(60))
+    rows, map_ = levels.rows(), KernelMap(X @ X.T)
+    found = loosely(rows, map_, 1000.0, loss, tol=1e-4)
+    if found is not None:
+        want = interior_point(rows, map_, 1000.0, loss, tol=1e-9, max_iter=300)
+        assert found.dual <= want.objective * (1 + 1e-6)
+    model = RankingSVM(kernel="precomputed", C=1000.0, loss=loss_name(loss)).fit(
+        X @ X.T, levels.level, qid=np.arange(60) % 2
+    )
+    assert model.converged_
+    assert np.any(model.dual_coef_ != 0.0)
+
+
+def test_complementarity_that_vanishes_is_no_error():
+    """A polynomial kernel of features up to 1e4: the iterations end where mu is 0, and another form goes on."""
+    rng = np.random.default_rng(0)
+    X = np.abs(rng.normal(size=(300, 3))) * [1.0, 30.0, 100.0] + 5.0
+    y = rng.integers(0, 4, 300)
+    model = RankingSVM(kernel="poly", degree=2, gamma=1.0, coef0=1.0, loss="squared_hinge", C=1.0)
+    assert model.fit(X, y, qid=np.arange(300) % 2).converged_
+
+
+def test_wide_sparse_features_come_back_as_their_weights():
+    """A linear machine that goes through its Gram matrix has weights of columns, not of items."""
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((300, 40_000), density=0.002, format="csr", rng=rng)
+    model = RankingSVM(C=1000.0).fit(X, rng.integers(0, 4, 300))
+    assert model.coef_.shape == (40_000,)
+    assert model.converged_
+
+
+def test_the_kernel_is_kept_by_columns():
+    """BLAS would copy it for every product otherwise."""
+    rng = np.random.default_rng(0)
+    design = GramDesign.of(written(rng, 30, 100), kernel_of(rng, 30))
+    assert design.P.flags.f_contiguous
+    assert_allclose(design.P, design.P.T, atol=1e-15)
+
+
+def test_a_steep_fit_ends_in_an_interior_point(monkeypatch):
     """Noise, a large C: Newton takes hundreds of steps, and is left after as many as the other costs."""
     rng = np.random.default_rng(4)
-    X, y = rng.normal(size=(300, 10)), rng.normal(size=300)
-    model = RankingSVM(kernel="rbf", C=30.0).fit(X, y, qid=np.arange(300) % 6)
+    X, y = rng.normal(size=(450, 10)), rng.normal(size=450)
+    used = []
+    solve = GramDesign.solver
+    monkeypatch.setattr(GramDesign, "solver", lambda self, omega: used.append(self) or solve(self, omega))
+    model = RankingSVM(kernel="rbf", C=60.0).fit(X, y, qid=np.arange(450) % 4)
     assert model.converged_
     assert model.solver_ == "interior_point"
+    assert used

@@ -34,10 +34,7 @@ EXPLICIT_PAIRS_RESCUE = 1_000_000  # the same where Newton did not reach the gap
 FEW_PAIRS = (2, 1)  # times the items: so many pairs of a hinge, or a squared hinge, are looked at one by one
 FINE, STEEP = 1e-7, 100.0
 ROW_STEPS = 100  # of Newton on few rows, on a path: as dear as an exact solve
-STEPS, STEPS_PER_PAIR = (
-    30,
-    0.8,
-)  # of Newton on kernel values, the second times pairs / items: as dear as an interior point
+STEPS, STEPS_PER_PAIR = 30, 0.8  # of Newton on kernel values, the second times pairs / items: dearer than the other
 STEPS_PER_EXACT_PAIR = 2.5  # the same where it must be exact, on a path
 LOOSE = 1e-6  # gap from which it need not be
 WALK_STEPS = 10, 0.005, 0.4  # the same, the others times items and pairs / items: as dear as a walk to the next C
@@ -278,6 +275,8 @@ class Solving:
         n_pairs, n_items = task.comparisons.n_pairs, task.comparisons.n_items
         is_loose = self.tol >= LOOSE
         if not (map_.is_gram and n_pairs <= EXPLICIT_PAIRS_FINE and (is_loose or task.is_path)):
+            return self.max_iter
+        if n_items > _core.interior_point.ITEM_LIMIT:
             return self.max_iter
         return min(
             self.max_iter, STEPS + int((STEPS_PER_PAIR if is_loose else STEPS_PER_EXACT_PAIR) * n_pairs / n_items)

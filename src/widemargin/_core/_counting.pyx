@@ -19,8 +19,8 @@ from libc.string cimport memset
 from ._pair_sums cimport FEW, MOST, cells, gemv, product
 
 cdef extern from "_every_pair.h":
-    void every_pair(Py_ssize_t n, const int64_t* rank, const double* u, const double* c, double* g, double top, double h,
-                    const char* ahead, Py_ssize_t width, double* sums) noexcept nogil
+    void every_pair(Py_ssize_t n, const int64_t* rank, const double* u, const double* c, double* g, double top,
+                    double h, const char* ahead, Py_ssize_t stride, Py_ssize_t width, double* sums) noexcept nogil
     void fetch_row(const char* row, Py_ssize_t width) noexcept nogil
 
 cdef enum:
@@ -31,6 +31,12 @@ FEW_LEVELS = FEW
 ctypedef fused real:
     float
     double
+
+
+cdef struct Ahead:  # rows that will be read next
+    const char* at  # NULL: none
+    Py_ssize_t stride
+    Py_ssize_t width  # bytes of one
 
 
 cdef struct Sums:  # over items that have been inserted, or over active partners
@@ -165,7 +171,7 @@ cdef void sort_by_value(const double* x, Py_ssize_t n, int32_t* idx, int32_t* tm
 
 
 cdef bint load(Scratch* s, const double* u, const int64_t* order, const int64_t* rank, const double* weight,
-               int64_t base, Py_ssize_t n, const char* ahead=NULL, Py_ssize_t width=0) noexcept nogil:
+               int64_t base, Py_ssize_t n, const Ahead* ahead=NULL) noexcept nogil:
     """Bring one group into ascending order of utility; False where a utility is not finite."""
     cdef Py_ssize_t k
     cdef int32_t p
@@ -182,8 +188,8 @@ cdef bint load(Scratch* s, const double* u, const int64_t* order, const int64_t*
         s.us[k] = s.u[p]
         s.c[k] = weight[order[p]]
         s.rank[k] = <int32_t> rank[p]
-        if ahead != NULL:
-            fetch_row(ahead + k * width, width)
+        if ahead != NULL and ahead.at != NULL:
+            fetch_row(ahead.at + k * ahead.stride, ahead.width)
     return True
 
 
@@ -365,7 +371,7 @@ cdef bint are_few(const int64_t* rank, Py_ssize_t n, Py_ssize_t few) noexcept no
 
 cdef bint count_all(Scratch* s, const double* u, const int64_t* order, const int64_t* rank, const double* weight,
                     int64_t base, Py_ssize_t n, const double[::1] thresholds, const double[::1] shares, double* g,
-                    double* sums, const char* ahead, Py_ssize_t width) noexcept nogil:
+                    double* sums, const Ahead* ahead) noexcept nogil:
     """Do the work of `gradient` for one group, meeting all its pairs; False where a utility is not finite."""
     cdef Py_ssize_t k
     cdef double h = 0.25 / shares[0] if thresholds.shape[0] > 1 else 0.0
@@ -379,7 +385,7 @@ cdef bint count_all(Scratch* s, const double* u, const int64_t* order, const int
         return False
     memset(s.total, 0, n * sizeof(double))
     own[0] = own[1] = own[2] = 0.0
-    every_pair(n, rank, s.u, s.c, s.total, thresholds[0], h, ahead, width, own)
+    every_pair(n, rank, s.u, s.c, s.total, thresholds[0], h, ahead.at, ahead.stride, ahead.width, own)
     for k in range(n):
         g[order[k] - base] = 2.0 * shares[0] * s.c[k] * s.total[k]
     sums[0] += shares[0] * own[0]
@@ -391,25 +397,25 @@ cdef bint count_all(Scratch* s, const double* u, const int64_t* order, const int
 cdef bint count(Scratch* s, const double* u, int64_t base, const int64_t[::1] order, const int64_t[::1] rank,
                 const int64_t[::1] starts, const int64_t[::1] groups, Py_ssize_t first, Py_ssize_t end,
                 const double[::1] weight, const double[::1] thresholds, const double[::1] shares, Py_ssize_t few,
-                double* g, double* sums, const char* ahead=NULL, Py_ssize_t width=0) noexcept nogil:
-    """Do the work of `gradient` for groups[first:end]; meanwhile fetch as many rows of `width` bytes from `ahead` on."""
+                double* g, double* sums, Ahead ahead) noexcept nogil:
+    """Do the work of `gradient` for groups[first:end]; meanwhile fetch as many rows from `ahead` on."""
     cdef Py_ssize_t q, a, n, k, m, levels
-    cdef const char* rows
+    cdef Ahead rows
     cdef double[MOST] H, inner
     for q in range(first, end):
         a = starts[groups[q]]
         n = starts[groups[q] + 1] - a
         rows = ahead
-        if ahead != NULL:
-            ahead += n * width
+        if ahead.at != NULL:
+            ahead.at += n * ahead.stride
         levels = rank[a] + 1  # positions go from the best level down
         if levels < 2:
             continue
         if are_few(&rank[a], n, few):
-            if not count_all(s, u, &order[a], &rank[a], &weight[0], base, n, thresholds, shares, g, sums, rows, width):
+            if not count_all(s, u, &order[a], &rank[a], &weight[0], base, n, thresholds, shares, g, sums, &rows):
                 return False
             continue
-        if not load(s, u, &order[a], &rank[a], &weight[0], base, n, rows, width):
+        if not load(s, u, &order[a], &rank[a], &weight[0], base, n, &rows):
             return False
         visit(s, s.us, n, levels, thresholds, shares, H, inner)
         for k in range(n):
@@ -425,20 +431,22 @@ cdef bint count(Scratch* s, const double* u, int64_t base, const int64_t[::1] or
 def gradient(const double[::1] u, int64_t base, const int64_t[::1] order, const int64_t[::1] rank,
              const int64_t[::1] starts, const int64_t[::1] groups, const double[::1] weight,
              const double[::1] thresholds, const double[::1] shares, Py_ssize_t few, double[::1] g, double[::1] sums):
-    """Write g = sum_m shares[m] grad phi(thresholds[m]); add sum_m shares[m] phi, H where the share is 0, sum shares[m] H.
+    """Write g = sum_m shares[m] grad phi(thresholds[m]); add to sums: sum shares[m] phi, H of share 0, sum shares[m] H.
 
     Thresholds and shares are those of a squared hinge, (1) and (1), or of a hinge smoothed by h: (1 + h, 1 - h, 1) and
-    (1, -1, 0) / 4h. Where items have `few` partners or less on average, all pairs are met. Groups of one level are skipped; g must come zeroed.
-    Returns False where a utility is not finite.
+    (1, -1, 0) / 4h. Where items have `few` partners or less on average, all pairs are met. Groups of one level are
+    skipped; g must come zeroed. Returns False where a utility is not finite.
     """
     cdef Scratch s
     cdef bint fine
+    cdef Ahead none
+    none.at, none.stride, none.width = NULL, 0, 0
     if not allocate(&s, starts, rank, groups, False):
         release(&s)
         raise MemoryError
     with nogil:
         fine = count(&s, &u[0], base, order, rank, starts, groups, 0, groups.shape[0], weight, thresholds, shares,
-                     few, &g[0], &sums[0])
+                     few, &g[0], &sums[0], none)
     release(&s)
     return fine
 
@@ -468,13 +476,14 @@ def gather(const real[:, :] X, const int64_t[::1] which, real[:, ::1] out):
 
 def look(const real[:, :] X, const int64_t[::1] which, const product[::1] w, int64_t first, const int64_t[::1] order,
          const int64_t[::1] rank, const int64_t[::1] starts, const int64_t[::1] groups, const double[::1] weight,
-         const double[::1] thresholds, const double[::1] shares, Py_ssize_t few, Py_ssize_t most, double[::1] g, double[::1] pull,
-         double[::1] sums):
+         const double[::1] thresholds, const double[::1] shares, Py_ssize_t few, Py_ssize_t most, double[::1] g,
+         double[::1] pull, double[::1] sums):
     """Do the work of `gradient` at the utilities X w, for groups whose rows lie one after the other from `first` on.
 
     Adds X'g to pull. Rows are those of X[which], or of X where `which` is empty. Products are in the precision of w.
     Whole groups of about `most` rows are multiplied by w, counted and multiplied by g while they are in cache; only a
-    larger group is read twice. The next rows are fetched meanwhile: memory is not idle while pairs are met. No Python in between: threads that look at different groups do not wait for each other.
+    larger group is read twice. The next rows are fetched meanwhile: memory is not idle while pairs are met. No Python
+    in between: threads that look at different groups do not wait for each other.
     """
     cdef Py_ssize_t p = X.shape[1], n_groups = groups.shape[0], q = 0, end, n, size, largest = most, a, m, k, i
     cdef Py_ssize_t begin = first, stride = p
@@ -482,9 +491,10 @@ def look(const real[:, :] X, const int64_t[::1] which, const product[::1] w, int
     cdef Scratch s
     cdef product* block = NULL
     cdef const product* rows = NULL
-    cdef const char* ahead
+    cdef Ahead ahead
     cdef product* short
     cdef double* u
+    ahead.stride, ahead.width = X.strides[0], p * sizeof(real)
     as_is = as_is and X.strides[0] >= p * <Py_ssize_t> sizeof(real) and X.strides[0] % sizeof(real) == 0
     for k in range(n_groups):
         largest = max(largest, starts[groups[k] + 1] - starts[groups[k]])
@@ -521,9 +531,11 @@ def look(const real[:, :] X, const int64_t[::1] which, const product[::1] w, int
                 gemv(False, rows, m, p, stride, &w[0], short)
                 for i in range(m):
                     u[a + i] = short[i]
-            ahead = <const char*> &X[begin + n, 0] if as_is and n <= most and begin + n < X.shape[0] else NULL
+            ahead.at = NULL
+            if as_is and n <= most and begin + 2 * n <= X.shape[0]:
+                ahead.at = <const char*> &X[begin + n, 0]
             fine = count(&s, u, begin, order, rank, starts, groups, q, end, weight, thresholds, shares,
-                         few, &g[begin - first], &sums[0], ahead, X.strides[0])
+                         few, &g[begin - first], &sums[0], ahead)
             for k in range((n + most - 1) // most):
                 a = k * most
                 m = min(most, n - a)

@@ -3,7 +3,7 @@
  * Positions go from the best level down, so that the worse partners of an item are all that follow its level.
  * A pair falls short of its margin by y = top - u_i + u_j, m = y+, and has the slope a = m, or min(m, 2h) where the
  * hinge is smoothed by h > 0; top is 1, or 1 + h. The slopes are added to g, and to sums: a (2m - a), (y - h)+, a.
- * Meanwhile n rows of `width` bytes each are fetched into the cache from `ahead` on, unless that is NULL.
+ * Meanwhile n rows are fetched into the cache from `ahead` on, unless that is NULL: `width` bytes each, `stride` apart.
  */
 #ifndef WIDEMARGIN_EVERY_PAIR_H
 #define WIDEMARGIN_EVERY_PAIR_H
@@ -13,7 +13,7 @@
 
 #define PARAMETERS \
     ptrdiff_t n, const int64_t *rank, const double *restrict u, const double *restrict c, double *restrict g, \
-        double top, double h, const char *ahead, ptrdiff_t width
+        double top, double h, const char *ahead, ptrdiff_t stride, ptrdiff_t width
 
 #if defined(__GNUC__) && defined(__x86_64__)
 #define INLINE static inline __attribute__((always_inline))
@@ -44,7 +44,7 @@ INLINE void meet(PARAMETERS, int is_smooth, double *sums)
         const double shift = top - u[i], weight = c[i], most = 2.0 * h;
         double slope = 0.0, value = 0.0, loss = 0.0;
         if (ahead)
-            fetch_row(ahead + i * width, width);
+            fetch_row(ahead + i * stride, width);
         while (end < n && rank[end] == rank[i])
             end++;
 #pragma omp simd reduction(+ : slope, value, loss)
@@ -71,22 +71,22 @@ INLINE void meet(PARAMETERS, int is_smooth, double *sums)
 WIDE static void meet_wide(PARAMETERS, double *sums)
 {
     if (h > 0.0)
-        meet(n, rank, u, c, g, top, h, ahead, width, 1, sums);
+        meet(n, rank, u, c, g, top, h, ahead, stride, width, 1, sums);
     else
-        meet(n, rank, u, c, g, top, h, ahead, width, 0, sums);
+        meet(n, rank, u, c, g, top, h, ahead, stride, width, 0, sums);
 }
 
 static void meet_plain(PARAMETERS, double *sums)
 {
     if (h > 0.0)
-        meet(n, rank, u, c, g, top, h, ahead, width, 1, sums);
+        meet(n, rank, u, c, g, top, h, ahead, stride, width, 1, sums);
     else
-        meet(n, rank, u, c, g, top, h, ahead, width, 0, sums);
+        meet(n, rank, u, c, g, top, h, ahead, stride, width, 0, sums);
 }
 
 static void every_pair(PARAMETERS, double *sums)
 {
-    (HAS_WIDE ? meet_wide : meet_plain)(n, rank, u, c, g, top, h, ahead, width, sums);
+    (HAS_WIDE ? meet_wide : meet_plain)(n, rank, u, c, g, top, h, ahead, stride, width, sums);
 }
 
 #endif

@@ -54,12 +54,14 @@ def draw_groups(levels: Levels, groups: IntArray, share: float, rng: np.random.G
     return Drawn(positions, per_group[chosen], boost * ratio, bool(np.all(n == length)))
 
 
-def draw_large(starts: IntArray, groups: IntArray, share: float, rng: np.random.Generator) -> Drawn:
-    """Draw some items of each group until they have a share of the items of all.
+def draw_large(levels: Levels, groups: IntArray, share: float, rng: np.random.Generator) -> Drawn:
+    """Draw some items of each group, of more than one level, until they have a share of the items of all.
 
     Where that is less than a piece of each group, some groups are left out: every so many of them by size, so that
     what remains has small and large ones alike.
     """
+    starts, rank = levels.starts, levels.rank
+    groups = groups[rank[starts[groups]] > 0]  # positions begin with the best level
     sizes = np.diff(starts)[groups]
     n_items, of_all = share * sizes.sum(), np.sum(sizes**2.0)
     counts = np.minimum(sizes, np.maximum(PIECE, np.rint(share * sizes).astype(np.int64)))
@@ -68,12 +70,18 @@ def draw_large(starts: IntArray, groups: IntArray, share: float, rng: np.random.
         by_size = np.argsort(sizes, kind="stable")
         chosen = np.sort(by_size[((np.arange(n) + rng.random()) * (groups.size / n)).astype(np.int64)])
         groups, sizes, counts = groups[chosen], sizes[chosen], np.minimum(sizes[chosen], PIECE)
-    each = [
-        starts[g] + rng.choice(size, size=n, replace=False) for g, size, n in zip(groups, sizes, counts, strict=True)
-    ]
+    each = [_some(rank[starts[g] : starts[g + 1]], n, rng) for g, n in zip(groups, counts, strict=True)]
     boost = np.sqrt(of_all / max(1.0, np.sum(sizes**2.0)))
-    positions = np.concatenate([np.zeros(0, np.int64), *each])
+    positions = np.concatenate([np.zeros(0, np.int64), *each]) + np.repeat(starts[groups], counts)
     return Drawn(positions, counts, np.repeat(boost * sizes / counts, counts), is_even=False)
+
+
+def _some(rank: IntArray, n: int, rng: np.random.Generator) -> IntArray:
+    """Return n places of a group at random; of one level alone they would have no pairs, and one is exchanged."""
+    some = rng.choice(rank.size, size=n, replace=False)
+    if np.ptp(rank[some]) == 0:
+        some[0] = rng.choice(np.flatnonzero(rank != rank[some[0]]))
+    return some
 
 
 def _ranges(starts: IntArray, sizes: IntArray) -> IntArray:

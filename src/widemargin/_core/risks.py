@@ -259,7 +259,7 @@ class GroupedPairRisk:
         share = n_items / self.levels.n_items
         is_large = np.diff(self.starts) > max(LARGE_GROUP[0], n_items // LARGE_GROUP[1])
         small = draw_groups(self.levels, np.flatnonzero(~is_large), share, rng)
-        large = draw_large(self.starts, np.flatnonzero(is_large), share, rng)
+        large = draw_large(self.levels, np.flatnonzero(is_large), share, rng)
         positions, counts, factor = (np.concatenate(both) for both in zip(small[:3], large[:3], strict=True))
         items = self.levels.order[positions]
         own = self.take(items, np.repeat(np.arange(counts.size), counts))

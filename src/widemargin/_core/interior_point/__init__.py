@@ -2,5 +2,6 @@
 
 from .iterations import interior_point
 from .near import from_nearby
+from .problem import ITEM_LIMIT
 
-__all__ = ["from_nearby", "interior_point"]
+__all__ = ["ITEM_LIMIT", "from_nearby", "interior_point"]

@@ -14,7 +14,7 @@ loses, where omega spans many decades, refinement finds; to the last digits feat
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,8 +38,7 @@ class GramDesign:
     free: IntArray  # items
     left_out: IntArray  # the item that stands behind each free one
     n_items: int
-    scale: float = 1.0  # that functions are divided by
-    last: list[tuple[Array, Array]] = field(default_factory=list)  # z and P z
+    scale: float = 1.0  # that rows are divided by
 
     @classmethod
     def of(cls, rows: Rows, K: Array) -> GramDesign:
@@ -53,9 +52,13 @@ class GramDesign:
         free, left_out = order[is_free], order[ends - 1][label[order[is_free]]]
         stops = ends - np.arange(1, ends.size + 1)
         sets = [slice(int(a), int(b)) for a, b in zip(np.append(0, stops[:-1]), stops, strict=True) if b > a]
-        half = K[free] - K[left_out]
-        P = half.T[free] - half.T[left_out]  # symmetric: rows may be columns
-        return cls(sparse.csr_array(rows.D[:, free]), P.T, sets, free, left_out, n)
+        half = K[free]
+        for at in sets:
+            half[at] -= K[left_out[at.start]]
+        P = np.take(half, free, axis=1)
+        for at in sets:
+            P[:, at] -= half[:, left_out[at.start], None]
+        return cls(sparse.csr_array(rows.D[:, free]), P.T, sets, free, left_out, n)  # symmetric: rows are columns
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -64,17 +67,15 @@ class GramDesign:
 
     def dot(self, x: Array) -> Array:
         """Return B x."""
-        return self.D @ self.function(x)
+        return self.D @ self.function(x) / self.scale
 
     def function(self, x: Array) -> Array:
-        """Return P x; the last one is remembered."""
-        if not self.last or not np.array_equal(self.last[0][0], x):
-            self.last[:] = [(x, blas.dsymv(1.0, self.P, x, lower=1))]
-        return self.last[0][1]
+        """Return P x."""
+        return blas.dsymv(1.0, self.P, x, lower=1)
 
     def tdot(self, a: Array) -> Array:
         """Return the coefficients of what the multipliers pull."""
-        return self.D.T @ a
+        return self.D.T @ a / self.scale
 
     def square(self, x: Array) -> float:
         """Return the squared norm of a function."""
@@ -82,14 +83,11 @@ class GramDesign:
 
     def row_norms(self) -> Array:
         """Return the norm of each row's function."""
-        return np.sqrt(np.maximum(self._differences(np.diag(self.P)), 0.0))
-
-    def _differences(self, diagonal: Array) -> Array:
-        """Return d'Pd of each row."""
         first, second, is_pair = self._ends
-        value = diagonal[first]
-        value[is_pair] += diagonal[second[is_pair]] - 2.0 * self.P[first[is_pair], second[is_pair]]
-        return value
+        diagonal = np.diag(self.P)
+        square = diagonal[first]
+        square[is_pair] += diagonal[second[is_pair]] - 2.0 * self.P[first[is_pair], second[is_pair]]
+        return np.sqrt(np.maximum(square, 0.0)) / self.scale
 
     @property
     def _ends(self) -> tuple[IntArray, IntArray, NDArray[np.bool_]]:
@@ -104,22 +102,22 @@ class GramDesign:
 
     def rows(self, keep: NDArray[np.bool_]) -> Array:
         """Return the chosen rows of B, written out."""
-        return self.D[keep] @ self.P
+        return self.D[keep] @ self.P / self.scale
 
     def shrunk(self, length: float) -> GramDesign:
-        """Return B with functions divided by `length`."""
-        return replace(self, P=self.P / length**2, scale=self.scale * length, last=[])
+        """Return B divided by `length`."""
+        return replace(self, scale=self.scale * length)
 
     def coefficients(self, x: Array) -> Array:
         """Return the coefficients of all items."""
         out = np.zeros(self.n_items)
         out[self.free] = x
         out -= np.bincount(self.left_out, x, minlength=self.n_items)
-        return out / self.scale
+        return out
 
     def solver(self, omega: Array) -> Callable[[Array], Array]:
         """Return the product with (I + L P)^-1."""
-        L = self._laplacian(omega)
+        L = self._laplacian(omega / self.scale**2)
         G = [_cholesky(block.copy(order="F")) for block in L]
         M = np.empty(self.P.shape, order="F")
         for at, g in zip(self.sets, G, strict=True):
@@ -129,14 +127,12 @@ class GramDesign:
         M.flat[:: self.free.size + 1] += 1.0
         factor = _cholesky(M)
 
-        def across(v: Array, lower: list[Array], *, trans: int = 0) -> Array:
-            return np.concatenate(
-                [blas.dtrmv(g, v[at], lower=1, trans=trans) for at, g in zip(self.sets, lower, strict=True)]
-            )
+        def times_G(v: Array, *, trans: int = 0) -> Array:
+            parts = [blas.dtrmv(g, v[at], lower=1, trans=trans) for at, g in zip(self.sets, G, strict=True)]
+            return np.concatenate(parts)
 
         def once(r: Array) -> Array:
-            t = lapack.dpotrs(factor, across(self.function(r), G, trans=1), lower=1)[0]
-            return r - across(t, G)
+            return r - times_G(lapack.dpotrs(factor, times_G(self.function(r), trans=1), lower=1)[0])
 
         def solve(rhs: Array) -> Array:
             x, r = np.zeros_like(rhs), rhs

@@ -282,18 +282,17 @@ def scaled_problem(rows: Rows, map_: FeatureMap, C: float, loss: Loss, *, is_loo
     length = float(np.max(design.row_norms(), initial=0.0))
     if height == 0.0 or length == 0.0:
         return None
-    design = design.shrunk(length)
     task, weight = (None, np.ones(margin.size)) if np.isinf(C) else (rows.task, rows.weight)
     start = None if task is None else np.flatnonzero(np.concatenate([[True], task[1:] != task[:-1]]))
     cost = weight * C * (length**2 if loss.squared else length**2 / height)
     return Problem(
-        design=design,
+        design=design.shrunk(length),
         p=design.shape[1] - rows.E.shape[1],
         margin=margin / height,
         cost=cost,
         slacks=Slacks(weight.size, task, start),
         loss=loss,
-        lead=design.coefficients if isinstance(design, GramDesign) else lead,
+        lead=lead,
         stretch=height / length,
         height=height,
         b0=b0,
@@ -337,15 +336,20 @@ def _design(rows: Rows, map_: FeatureMap) -> tuple[Design, Callable[[Array], Arr
 
 def may_be_loose(rows: Rows, map_: FeatureMap) -> bool:
     """Whether the rows are pairs of items under a kernel, many of them: then the kernel itself is the quickest form."""
-    m, n = rows.D.shape
-    if not map_.is_gram or rows.task is not None or rows.E.shape[1] or rows.D.nnz != 2 * m:
+    (m, n), entries = (
+        rows.D.shape,
+        rows.D.data.reshape(-1, 2) if rows.D.nnz == 2 * rows.D.shape[0] else np.zeros((0, 2)),
+    )
+    if not map_.is_gram or rows.task is not None or rows.E.shape[1] or not ITEM_LIMIT >= n > LOOSE_ENTRIES / max(1, m):
         return False
-    return n <= ITEM_LIMIT and m * n > LOOSE_ENTRIES and bool(np.all(rows.D.sum(axis=1) == 0.0))
+    each = np.diff(rows.D.indptr)
+    are_two = entries.size > 0 and bool(np.all(each == each[0]) and np.all(entries.sum(axis=1) == 0.0))
+    return are_two and bool(np.all(np.abs(entries) == 1.0))
 
 
 def _over_gram(rows: Rows, map_: FeatureMap) -> tuple[Design, Callable[[Array], Array], Array]:
     design = GramDesign.of(rows, map_.gram())
-    return design, map_.from_features, np.zeros(design.shape[1])
+    return design, lambda w: map_.adjoint_exact(design.coefficients(w)), np.zeros(design.shape[1])
 
 
 def _centre(rows: Rows, F: Array) -> Array:

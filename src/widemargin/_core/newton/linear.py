@@ -58,16 +58,24 @@ def cold_start(goal: Goal, plan: Plan, sizes: list[int], tol: float, max_iter: i
         while True:
             whole = helper.whole.smoothed(h)
             end = minimise(whole, w, within(TRUST if is_trusted else START_RTOL, whole), min(max_iter, 20), curvature)
-            w = end.w
-            if is_trusted:
-                w = whole.data.representable(w - end.curvature.solve(whole.gradient(w, end.look)))
-            start = Start(w, h, helper, None if end.curvature is curvature else end.curvature, end.is_fresh)
+            w, is_fresh = _with_trust(whole, end) if is_trusted else (end.w, end.is_fresh)
+            start = Start(w, h, helper, None if end.curvature is curvature else end.curvature, is_fresh)
             curvature = end.curvature
             lower = max(next_smoothing(whole, w, end.look, tol), SMALLEST_START_H)
             if lower >= h:
                 break
             h, curvature = lower, None
     return start
+
+
+def _with_trust(goal: Goal, end: Point) -> tuple[Array, bool]:
+    """Take a step unseen where what is left is small, but no rounding; return w and whether the Hessian is of it."""
+    gradient = goal.gradient(end.w, end.look)
+    step = end.curvature.solve(gradient)
+    share = 0.5 * float(gradient @ step) / (goal.C * end.look.terms.value or 1.0)
+    if STALL < share <= TRUST:
+        return goal.data.representable(end.w - step), False
+    return end.w, end.is_fresh
 
 
 def next_smoothing(goal: Goal, w: Array, look: Look, tol: float) -> float:

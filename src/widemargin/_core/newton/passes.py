@@ -120,6 +120,9 @@ class LinearPairs:
         """Return the same data in float32 where that is enough for their Hessian."""
         if self.precise or sparse.issparse(self.X) or self.X.dtype == np.float32 or _scales(self.X) > NARROW_SCALES:
             return self
+        weight = self.risk.levels.weight
+        if not (np.min(weight) > 1.0 / WIDEST_SCALES and np.max(weight) < WIDEST_SCALES):
+            return self
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             X = self.X.astype(np.float32)
             is_within = 1e-25 < np.dot(X.ravel(), X.ravel()) / X.size < 1e25  # squares and their sums are in range
