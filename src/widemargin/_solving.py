@@ -155,7 +155,7 @@ class Solving:
         def solve(map_):
             plan = task.row_plans.setdefault(part, _core.rows_newton.Plan(is_shared=task.is_path))
             found = self._walk(task, C, part) or self._solve_rows_at(rows, map_, C, plan, most)
-            if found[0] == "newton":
+            if found[0] == "newton" and self._walk_may_pay(task, map_, rows.merged.shape[0], found[1], part):
                 self._begin_walk(task, rows.merged, map_, C, found[1], part)
             return found
 
@@ -262,7 +262,8 @@ class Solving:
             task.plan = self._plan(task, map_.exact())
             name, solution = self._newton(task, map_, C, most)
         out_of_reach = task.comparisons.n_pairs > EXPLICIT_PAIRS_RESCUE or not is_whole
-        if map_.is_gram and is_whole and task.comparisons.n_pairs <= WALK_PAIRS:
+        n_pairs = task.comparisons.n_pairs
+        if map_.is_gram and is_whole and n_pairs <= WALK_PAIRS and self._walk_may_pay(task, map_, n_pairs, solution):
             self._begin_walk(task, task.rows, map_, C, solution)
         if solution.status is Status.CONVERGED or out_of_reach:
             return name, solution
@@ -292,13 +293,16 @@ class Solving:
             task.walks[part] = None  # and not again
         return solution and ("margin_walk", solution)
 
-    def _begin_walk(self, task, rows, map_, C, solution, part=0):
-        """Take up Newton's answer on a path where it took many steps: from there on few rows change sides."""
-        steps = np.dot(WALK_STEPS, (1.0, map_.n_items, rows.shape[0] / map_.n_items))
-        is_slow = solution.n_iter > steps and part not in task.walks
-        are_simple = not LOSSES[self.loss].squared and rows.task is None and rows.E.shape[1] <= 1
+    def _walk_may_pay(self, task, map_, n_rows, solution, part=0):
+        """Whether Newton took so many steps on a path that few rows change sides from here on, in comparison."""
+        steps = np.dot(WALK_STEPS, (1.0, map_.n_items, n_rows / map_.n_items))
         n_values = map_.n_items * (map_.n_items if map_.is_gram else map_.n_features)
-        if not (is_slow and self._is_on_path(task) and are_simple and 0 < n_values <= WALK_VALUES):
+        is_slow = self._is_on_path(task) and solution.n_iter > steps and part not in task.walks
+        return is_slow and not LOSSES[self.loss].squared and 0 < n_values <= WALK_VALUES
+
+    def _begin_walk(self, task, rows, map_, C, solution, part=0):
+        """Take up Newton's answer, where rows have slacks of their own and one level at most."""
+        if rows.task is not None or rows.E.shape[1] > 1:
             return
         with suppress(MemoryError):
             if map_.is_gram:
