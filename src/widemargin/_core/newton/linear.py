@@ -206,9 +206,10 @@ class Climb:
             if poor and self.is_fresh:
                 self._grow()
             self.curvature, self.is_fresh, self.age = self._hessian(), True, 0
+            left = self._left()
         elif self.before < np.inf:
             self.is_fresh = False
-        self.before, self.age = self._left(), self.age + 1
+        self.before, self.age = left, self.age + 1
         direction = -self.curvature.solve(self.goal.gradient(self.w, self.look))
         w, look = self.w, self.look
         self.w, self.look, self.length = descend(self.goal, w, look, direction)
