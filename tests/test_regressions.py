@@ -201,3 +201,19 @@ def test_a_hessian_that_learned_too_much_is_made_anew(seed):
     y, weight = np.digitize(u, np.quantile(u, [0.33, 0.66])), 10.0 ** rng.uniform(-5, 5, 90)
     path = c_path(OrdinalSVM(tol=1e-6), X, y, np.geomspace(1e-3, 1e3, 5), sample_weight=weight)
     assert path.gaps.max() <= 1e-6
+
+
+def test_newton_does_not_certify_what_a_kernel_cancelled():
+    """A cubic kernel of features far from zero: values of 1e9 that differ by 1, whose rounding passed for a fit."""
+    rng = np.random.default_rng(0)
+    X = 2.0 * rng.normal(size=(320, 3)) + 30.0
+    y, C = rng.integers(0, 30, 320), 1e5
+    model = RankingSVM(kernel="poly", loss="squared_hinge", C=C).fit(X, y)
+    wide = X.astype(np.longdouble)
+    K = (wide @ wide.T / (3 * X.var())) ** 3
+    b = np.zeros(320, np.longdouble)
+    b[model.support_] = model.dual_coef_
+    u = K @ b
+    better, worse = np.nonzero(y[:, None] > y)
+    value = b @ u / 2 + C * np.sum(np.maximum(1 - u[better] + u[worse], 0) ** 2)
+    assert model.objective_ == pytest.approx(float(value), rel=1e-4)

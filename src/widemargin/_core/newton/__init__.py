@@ -8,6 +8,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
+
 from .finish import Map as FinishMap
 from .finish import honest, nonzero
 from .kernel import newton_kernel
@@ -49,13 +51,15 @@ def newton(
     """
     say = _say if verbose else _silent
     plan = plan or Plan.of(risk, map_, n_threads)
+    largest = 0.0
     if plan.gram is not None:
+        largest = float(np.max(np.abs(plan.gram.diagonal)))
         solution = newton_kernel(
             plan.gram, risk, C, tol=tol, max_iter=max_iter, say=say, start=start, memory=plan.memory
         )
     else:
         solution = newton_linear(plan, C, tol=tol, max_iter=max_iter, say=say, start=start)
-    return honest(risk, map_, C, nonzero(risk, map_, C, solution), tol)
+    return honest(risk, map_, C, nonzero(risk, map_, C, solution), tol, largest)
 
 
 class Map(FinishMap, Protocol):

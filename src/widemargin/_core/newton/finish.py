@@ -48,17 +48,21 @@ def nonzero(risk: GroupedPairRisk, map_: Map, C: float, solution: Solution) -> S
     return solution
 
 
-def honest(risk: GroupedPairRisk, map_: Map, C: float, solution: Solution, tol: float) -> Solution:
+def honest(
+    risk: GroupedPairRisk, map_: Map, C: float, solution: Solution, tol: float, largest: float = 0.0
+) -> Solution:
     """Lower the bound by what rounding may have added; say so where that spoils the gap.
 
     Losses are differences of sums over all sorted items, so that their error is that of the sums: of the size of
-    weight * (1 + |u|)^2 for squared slacks, however small the losses are.
+    weight * (1 + |u|)^2 for squared slacks, however small the losses are. Utilities under a kernel are sums of its
+    values, up to `largest`, times coefficients, which may cancel; the multipliers say what an error of them costs.
     """
     known = solution.utilities
     u = _some_utilities(map_, solution.weights) if known is None else known
     size = 1.0 + float(np.max(np.abs(u), initial=0.0))
     power = 2 if risk.loss.squared else 1
-    rounding = 4.0 * np.finfo(float).eps * C * risk.levels.total_weight * size**power
+    cancelled = largest * float(np.sum(np.abs(solution.weights))) * float(np.sum(np.abs(solution.coefficients)))
+    rounding = np.finfo(float).eps * (4.0 * C * risk.levels.total_weight * size**power + cancelled)
     if rounding <= 0.1 * tol * solution.objective:
         return solution
     return replace(solution, dual=min(solution.dual, solution.objective) - rounding, status=Status.STALLED)
