@@ -138,10 +138,7 @@ def test_a_kernel_that_cancels_is_left_to_features(loss, offset):
     X = rng.normal(size=(60, 3)) + offset
     levels = from_levels(rng.integers(0, 4, 60), np.arange(60) % 2, np.ones(60))
     rows, map_ = levels.rows(), KernelMap(X @ X.T)
-    found = loosely(rows, map_, 1000.0, loss, tol=1e-4)
-    if found is not None:
-        want = interior_point(rows, map_, 1000.0, loss, tol=1e-9, max_iter=300)
-        assert found.dual <= want.objective * (1 + 1e-6)
+    assert loosely(rows, map_, 1000.0, loss, tol=1e-4) is None
     model = RankingSVM(kernel="precomputed", C=1000.0, loss=loss_name(loss)).fit(
         X @ X.T, levels.level, qid=np.arange(60) % 2
     )
@@ -149,13 +146,15 @@ def test_a_kernel_that_cancels_is_left_to_features(loss, offset):
     assert np.any(model.dual_coef_ != 0.0)
 
 
-def test_complementarity_that_vanishes_is_no_error():
-    """A polynomial kernel of features up to 1e4: the iterations end where mu is 0, and another form goes on."""
+def test_complementarity_that_vanishes_is_no_error(monkeypatch):
+    """Where mu underflows a step divides by zero: the iterations end, and another form goes on."""
+
+    def advance(_):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(iterations.System, "advance", advance)
     rng = np.random.default_rng(0)
-    X = np.abs(rng.normal(size=(300, 3))) * [1.0, 30.0, 100.0] + 5.0
-    y = rng.integers(0, 4, 300)
-    model = RankingSVM(kernel="poly", degree=2, gamma=1.0, coef0=1.0, loss="squared_hinge", C=1.0)
-    assert model.fit(X, y, qid=np.arange(300) % 2).converged_
+    assert loosely(written(rng, 30, 100), KernelMap(kernel_of(rng, 30)), 1.0, HINGE) is None
 
 
 def test_wide_sparse_features_come_back_as_their_weights():

@@ -10,6 +10,7 @@ from sklearn.model_selection import cross_validate
 from widemargin import ComparisonSVM, MarginClassifier, OrdinalSVM, Pairs, RankingSVM, TopRankSVM, _estimator
 from widemargin._core import rules
 from widemargin._queries import dense_codes
+from widemargin.exceptions import CollapseWarning
 from widemargin.kernels import RBF, Linear, Polynomial
 from widemargin.metrics import neg_top1_risk_scorer
 from widemargin.model_selection import c_path
@@ -217,3 +218,23 @@ def test_newton_does_not_certify_what_a_kernel_cancelled():
     better, worse = np.nonzero(y[:, None] > y)
     value = b @ u / 2 + C * np.sum(np.maximum(1 - u[better] + u[worse], 0) ** 2)
     assert model.objective_ == pytest.approx(float(value), rel=1e-4)
+
+
+@pytest.mark.parametrize(("weight", "C"), [(1e20, 1e-40), (1e-25, 1e50)])
+def test_weights_of_any_size_are_only_weights(weight, C):
+    """Float32 Hessians and steps that are not looked at must not make nan of pair weights beyond its range."""
+    rng = np.random.default_rng(0)
+    X, y, qid = rng.normal(size=(21_000, 5)), rng.integers(0, 4, 21_000), np.arange(21_000) // 50
+    want = RankingSVM(loss="squared_hinge").fit(X, y, qid=qid)
+    model = RankingSVM(loss="squared_hinge", C=C).fit(X, y, qid=qid, sample_weight=np.full(21_000, weight))
+    assert model.converged_
+    assert model.n_iter_ == want.n_iter_
+    assert model.objective_ == pytest.approx(want.objective_, rel=want.tol)  # what either certifies
+
+
+def test_constant_features_give_no_model_made_of_rounding():
+    """A step that is not looked at is taken where something is left to gain."""
+    y, qid = np.random.default_rng(0).integers(0, 4, 21_000), np.arange(21_000) // 50
+    with pytest.warns(CollapseWarning, match="u = 0"):
+        model = RankingSVM(loss="squared_hinge").fit(np.ones((21_000, 5)), y, qid=qid)
+    assert not np.any(model.coef_)

@@ -68,7 +68,7 @@ INLINE void meet(PARAMETERS, int is_smooth, double *sums)
     }
 }
 
-WIDE static void meet_wide(PARAMETERS, double *sums)
+INLINE void meet_either(PARAMETERS, double *sums) /* a copy of the loop for each loss */
 {
     if (h > 0.0)
         meet(n, rank, u, c, g, top, h, ahead, stride, width, 1, sums);
@@ -76,17 +76,17 @@ WIDE static void meet_wide(PARAMETERS, double *sums)
         meet(n, rank, u, c, g, top, h, ahead, stride, width, 0, sums);
 }
 
-static void meet_plain(PARAMETERS, double *sums)
+WIDE static void meet_wide(PARAMETERS, double *sums)
 {
-    if (h > 0.0)
-        meet(n, rank, u, c, g, top, h, ahead, stride, width, 1, sums);
-    else
-        meet(n, rank, u, c, g, top, h, ahead, stride, width, 0, sums);
+    meet_either(n, rank, u, c, g, top, h, ahead, stride, width, sums);
 }
 
 static void every_pair(PARAMETERS, double *sums)
 {
-    (HAS_WIDE ? meet_wide : meet_plain)(n, rank, u, c, g, top, h, ahead, stride, width, sums);
+    if (HAS_WIDE)
+        meet_wide(n, rank, u, c, g, top, h, ahead, stride, width, sums);
+    else
+        meet_either(n, rank, u, c, g, top, h, ahead, stride, width, sums);
 }
 
 #endif

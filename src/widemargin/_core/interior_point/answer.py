@@ -51,9 +51,8 @@ def finish(
         status = Status.CONVERGED
     elif status is Status.CONVERGED:
         status = Status.STALLED
-    norm = problem.stretch**2 * problem.design.square(
-        w_image
-    )  # of the multipliers, whose bound this is, whatever the point
+    # of the multipliers, whose bound this is, whatever the point
+    norm = problem.stretch**2 * problem.design.square(w_image)
     return Solution(point.weights, coefficients, point.levels, point.value, dual, n_iter, status, dual_norm=norm)
 
 

@@ -336,15 +336,13 @@ def _design(rows: Rows, map_: FeatureMap) -> tuple[Design, Callable[[Array], Arr
 
 def may_be_loose(rows: Rows, map_: FeatureMap) -> bool:
     """Whether the rows are pairs of items under a kernel, many of them: then the kernel itself is the quickest form."""
-    (m, n), entries = (
-        rows.D.shape,
-        rows.D.data.reshape(-1, 2) if rows.D.nnz == 2 * rows.D.shape[0] else np.zeros((0, 2)),
-    )
-    if not map_.is_gram or rows.task is not None or rows.E.shape[1] or not ITEM_LIMIT >= n > LOOSE_ENTRIES / max(1, m):
+    m, n = rows.D.shape
+    if not map_.is_gram or rows.task is not None or rows.E.shape[1] or n > ITEM_LIMIT or m * n <= LOOSE_ENTRIES:
         return False
-    each = np.diff(rows.D.indptr)
-    are_two = entries.size > 0 and bool(np.all(each == each[0]) and np.all(entries.sum(axis=1) == 0.0))
-    return are_two and bool(np.all(np.abs(entries) == 1.0))
+    if np.any(np.diff(rows.D.indptr) != 2):
+        return False
+    entries = rows.D.data.reshape(-1, 2)
+    return bool(np.all(np.abs(entries) == 1.0) and np.all(entries.sum(axis=1) == 0.0))
 
 
 def _over_gram(rows: Rows, map_: FeatureMap) -> tuple[Design, Callable[[Array], Array], Array]:
