@@ -95,15 +95,6 @@ class GramDesign:
         start, stop, items = self.D.indptr[:-1], self.D.indptr[1:], self.D.indices.astype(np.int64)
         return items[start], items[stop - 1], stop - start > 1
 
-    def gram(self, omega: Array) -> Array:
-        """Return B' diag(omega) B."""
-        B = self.rows(np.ones(omega.size, bool))
-        return B.T @ (omega[:, None] * B)
-
-    def rows(self, keep: NDArray[np.bool_]) -> Array:
-        """Return the chosen rows of B, written out."""
-        return self.D[keep] @ self.P / self.scale
-
     def shrunk(self, length: float) -> GramDesign:
         """Return B divided by `length`."""
         return replace(self, scale=self.scale * length)

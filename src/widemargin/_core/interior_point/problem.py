@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,17 +79,21 @@ class Design(Protocol):
     def tdot(self, a: Array) -> Array:
         """Return B' a."""
 
-    def gram(self, omega: Array) -> Array | sparse.csc_array:
-        """Return B' diag(omega) B."""
-
     def square(self, x: Array) -> float:
-        """Return the squared norm of w, given in the coordinates of the features."""
+        """Return the squared norm of w."""
 
     def row_norms(self) -> Array:
         """Return the norm of each row's feature part."""
 
     def shrunk(self, length: float) -> Design:
         """Return B with its feature part divided by `length`."""
+
+
+class FeatureDesign(Design, Protocol):
+    """The same in coordinates whose squared norm is the sum of their squares."""
+
+    def gram(self, omega: Array) -> Array | sparse.csc_array:
+        """Return B' diag(omega) B."""
 
     def rows(self, keep: NDArray[np.bool_]) -> Array:
         """Return the chosen rows of B, written out."""
@@ -259,6 +263,11 @@ class Problem:
     def pull(self) -> float:
         """Return the factor from scaled to original dual variables."""
         return self.stretch**2 / self.height
+
+    @property
+    def features(self) -> FeatureDesign:
+        """Return the design, which is over features wherever rows have levels or share slacks, or must be exact."""
+        return cast("FeatureDesign", self.design)
 
     def norm(self, w: Array) -> float:
         """Return the norm of w."""

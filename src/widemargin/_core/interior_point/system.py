@@ -109,7 +109,7 @@ class _OwnBlock:
 
     def gram(self, problem: Problem) -> Array | sparse.csc_array:
         """Return B' T^-1 B."""
-        return problem.design.gram(self.omega)
+        return problem.features.gram(self.omega)
 
     def slack_step(self, da: Array, free: Array, r_box: Array, c_box: Array) -> tuple[Array, Array]:  # noqa: ARG002
         """Return the steps of xi and beta."""
@@ -149,7 +149,7 @@ class _SharedBlock:
 
     def gram(self, problem: Problem) -> Array:
         """Return B' T^-1 B."""
-        B = problem.design.rows(np.ones(self.A.size, bool))
+        B = problem.features.rows(np.ones(self.A.size, bool))
         mean = self.slacks.total(self.A[:, None] * B) / self.sigma[:, None]
         spread = np.sqrt(self.A)[:, None] * (B - mean[self.slacks.tasks])
         shared = np.sqrt(self.sigma / (1.0 + self.theta * self.sigma))[:, None] * mean
