@@ -14,7 +14,7 @@ from threadpoolctl import ThreadpoolController
 
 from . import _core
 from ._core import kernels, maps
-from ._core.gram import BYTES_HALF, BYTES_WHOLE
+from ._core.gram import BYTES_HALF, BYTES_ROOMY, BYTES_WHOLE
 from ._core.losses import HINGE, SQUARED_HINGE
 from ._core.solution import Status
 from ._memory import check_memory, most_memory
@@ -34,8 +34,6 @@ EXPLICIT_PAIRS_RESCUE = 1_000_000  # the same where Newton did not reach the gap
 FEW_PAIRS = (2, 1)  # times the items: so many pairs of a hinge, or a squared hinge, are looked at one by one
 FINE, STEEP = 1e-7, 100.0
 ROW_STEPS = 100  # of Newton on few rows, on a path: as dear as an exact solve
-STEPS, STEPS_PER_PAIR = 30, 0.8  # of Newton on kernel values, the second times pairs / items: dearer than the other
-STEPS_PER_EXACT_PAIR = 2.5  # the same where it must be exact, on a path
 LOOSE = 1e-6  # gap from which it need not be
 WALK_STEPS = 10, 0.005, 0.4  # the same, the others times items and pairs / items: as dear as a walk to the next C
 WALK_PAIRS = 200_000  # pairs up to which a walk looks at them all
@@ -254,13 +252,13 @@ class Solving:
             if found[1].status is Status.CONVERGED:
                 return found
         is_whole = not map_.is_gram or BYTES_WHOLE * map_.n_items**2 <= most_memory(self.memory_limit)
-        most = self._most_steps(task, map_) if is_whole else self.max_iter
-        if most < self.max_iter and 0 in task.answers and task.answers[0].solver == "interior_point":
+        budget = self._budget(task, map_) if is_whole else np.inf
+        if budget < np.inf and 0 in task.answers and task.answers[0].solver == "interior_point":
             return self._interior_point(task.rows, map_, C, is_loose=True)  # Newton was given up for the last C
-        name, solution = self._newton(task, map_, C, most)
+        name, solution = self._newton(task, map_, C, budget)
         if map_.is_rounded and solution.status is Status.STALLED and is_whole:
             task.plan = self._plan(task, map_.exact())
-            name, solution = self._newton(task, map_, C, most)
+            name, solution = self._newton(task, map_, C, budget)
         out_of_reach = task.comparisons.n_pairs > EXPLICIT_PAIRS_RESCUE or not is_whole
         n_pairs = task.comparisons.n_pairs
         if map_.is_gram and is_whole and n_pairs <= WALK_PAIRS and self._walk_may_pay(task, map_, n_pairs, solution):
@@ -271,17 +269,13 @@ class Solving:
             (name, solution), self._interior_point(task.rows, map_, C, is_loose=True), key=lambda found: found[1].gap
         )
 
-    def _most_steps(self, task, map_):
-        """Return after how many steps Newton is dearer than an interior point, which takes any C alike."""
-        n_pairs, n_items = task.comparisons.n_pairs, task.comparisons.n_items
-        is_loose = self.tol >= LOOSE
-        if not (map_.is_gram and n_pairs <= EXPLICIT_PAIRS_FINE and (is_loose or task.is_path)):
-            return self.max_iter
-        if n_items > _core.interior_point.ITEM_LIMIT:
-            return self.max_iter
-        return min(
-            self.max_iter, STEPS + int((STEPS_PER_PAIR if is_loose else STEPS_PER_EXACT_PAIR) * n_pairs / n_items)
-        )
+    def _budget(self, task, map_):
+        """Return the price at which Newton had better leave pairs to an interior point, which takes any C alike."""
+        levels, is_exact = task.comparisons, self.tol < LOOSE
+        is_few = levels.n_pairs <= EXPLICIT_PAIRS_FINE and levels.n_items <= _core.interior_point.ITEM_LIMIT
+        if not (map_.is_gram and is_few and (task.is_path or not is_exact)):
+            return np.inf
+        return _core.prices.interior_point(levels.n_pairs, np.diff(levels.starts), is_exact=is_exact)
 
     def _walk(self, task, C, part=0):
         """Return the exact solution by a walk from the last one's; None where there is none, or it does not arrive."""
@@ -333,12 +327,12 @@ class Solving:
         how = {"tol": self.tol, "max_iter": self.max_iter, "report": self._progress(), "is_loose": is_loose}
         return "interior_point", _core.interior_point.interior_point(rows, map_, C, LOSSES[self.loss], **how)
 
-    def _newton(self, task, map_, C, max_iter=None):
+    def _newton(self, task, map_, C, budget=np.inf):
         """Solve implicit pairs, from where the task's last solve ended."""
         if task.plan is None:
             task.plan = self._plan(task, map_)
         risk, seen, plan = task.plan
-        how = {"tol": self.tol, "max_iter": max_iter or self.max_iter, "verbose": bool(self.verbose)}
+        how = {"tol": self.tol, "max_iter": self.max_iter, "verbose": bool(self.verbose), "budget": budget}
         n_threads = effective_n_jobs(self.n_jobs)
         alone = _libraries().limit(limits=1, user_api="blas") if n_threads > 1 else nullcontext()
         with alone:  # threads take blocks: BLAS must not bring its own
@@ -360,7 +354,9 @@ class Solving:
         if self._is_linear and 2 * map_.n_features > map_.n_items and map_.n_items <= GRAM_ITEMS:
             map_ = maps.KernelMap(map_.gram())
         risk = _core.risks.GroupedPairRisk(task.comparisons, LOSSES[self.loss])
-        plan = _core.newton.Plan.of(risk, map_, effective_n_jobs(self.n_jobs), is_shared=task.is_path)
+        is_roomy = not map_.is_gram or BYTES_ROOMY * map_.n_items**2 <= most_memory(self.memory_limit)
+        how = {"is_shared": task.is_path, "is_roomy": is_roomy}
+        plan = _core.newton.Plan.of(risk, map_, effective_n_jobs(self.n_jobs), **how)
         return risk, map_, plan
 
     def _progress(self):

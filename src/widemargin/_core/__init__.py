@@ -16,6 +16,7 @@ _LATE = (
     "newton",
     "one_norm",
     "pairs_machine",
+    "prices",
     "risks",
     "rows_newton",
 )

@@ -21,12 +21,13 @@ STRIP = 512  # columns; an array per strip: one large fresh array costs more in 
 SQUARE_ITEMS = 4000  # items up to which there is one strip: the symmetric routine reads its lower half, once
 TILE = 256  # rows and columns computed, or rows multiplied, while they are in the processor's cache
 BYTES_WHOLE, BYTES_HALF = 24, 4  # that a fit needs for each entry of the matrix, whole or half
+BYTES_ROOMY = 60  # the same with a preconditioner of all items
 SPAN_SHARE, LEAST_SPAN, LARGEST_SPAN = 0.08, 250, 1200  # items of the span
 SPAN_SEED = 20101
 KEPT_ITEMS = 4000  # items up to which float64 values asked for twice are kept: 128 MB
 FLUSH, TINY = 1e-21, 1e-36  # float64 beside the first knows nothing below 2e-37; above the other all is well
 LARGE = 1 << 22  # bytes from which NumPy asks for huge pages: where memory is in pieces they take longer than a fit
-PIVOTED_ITEMS = 1500  # items up to which all are searched for a span
+PIVOTED_ITEMS, PIVOTED_WHOLE = 1500, 4000  # items up to which a span is chosen from all: at once, or after toil
 LEFT_OUT = 1e-4  # of the mean of the diagonal, that a span may leave of an item
 RIDGE, LEFT_OUT_DRAWN = 1e-4, 1e-5  # added to float32 values, and left of the items that were drawn
 
@@ -165,7 +166,7 @@ class WholeGram:
     @cached_property
     def span(self) -> Span:
         """Return some items for preconditioners."""
-        return Span.best(self.K) if self.n_items <= PIVOTED_ITEMS else Span.drawn(self)
+        return Span.best(self.K) if self.n_items <= PIVOTED_WHOLE else Span.drawn(self)
 
 
 @dataclass(frozen=True)
@@ -219,14 +220,20 @@ class HalfGram:
 
     def exact_product(self, v: Array) -> Array:
         """Return K v from the kernel's float64 values: computed again, and kept where few items are asked for again."""
-        if not self.kept and self.asked and self.n_items <= KEPT_ITEMS:
-            kept = _room(self.n_items, self.n_items, np.float64)
-            lower_tiles(self.kernel, self.X, lambda rows, columns, K: kept.__setitem__((rows, columns), K))
-            self.kept.append(kept)
+        if self.asked:
+            self._keep()
         self.asked.append(None)
         if not self.kept:
             return streamed_product(self.kernel, self.X, v)
         return np.stack([blas.dsymv(1.0, self.kept[0].T, x) for x in np.atleast_2d(v.T)]).T.reshape(v.shape)
+
+    def _keep(self) -> None:
+        """Keep the float64 values of few items from now on."""
+        if self.kept or self.n_items > KEPT_ITEMS:
+            return
+        kept = _room(self.n_items, self.n_items, np.float64)
+        lower_tiles(self.kernel, self.X, lambda rows, columns, K: kept.__setitem__((rows, columns), K))
+        self.kept.append(kept)
 
     def corner(self, items: IntArray) -> HalfGram:
         """Return the matrix over some items."""
@@ -247,7 +254,8 @@ class HalfGram:
         return self.strips[0] if len(self.strips) == 1 else None
 
     def whole(self) -> WholeGram | None:
-        """Return the float64 matrix where it is kept."""
+        """Return the float64 matrix of few items."""
+        self._keep()
         if not self.kept:
             return None
         K, n = self.kept[0], self.n_items

@@ -35,8 +35,11 @@ def newton(
     n_threads: int = 1,
     start: Array | None = None,
     plan: Plan | None = None,
+    budget: float = np.inf,
 ) -> Solution:
     """Minimise 1/2 <w, R w> + C * risk(map(w)) to a relative gap of tol; max_iter counts Newton steps.
+
+    Over a kernel, steps end as well where they cost more than the budget, in the seconds of `prices`.
 
     `start` takes the weights of a nearby problem: another C, more rows. Solves that differ in C or tol only share
     the layout of the data, the samples and the last Hessian through `plan = Plan.of(risk, map_, n_threads)`:
@@ -55,7 +58,7 @@ def newton(
     if plan.gram is not None:
         largest = float(np.max(np.abs(plan.gram.diagonal)))
         solution = newton_kernel(
-            plan.gram, risk, C, tol=tol, max_iter=max_iter, say=say, start=start, memory=plan.memory
+            plan.gram, risk, C, tol=tol, max_iter=max_iter, say=say, start=start, memory=plan.memory, budget=budget
         )
     else:
         solution = newton_linear(plan, C, tol=tol, max_iter=max_iter, say=say, start=start)

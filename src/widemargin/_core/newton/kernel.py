@@ -16,15 +16,16 @@ that misses the tolerance, steps go on: directions from float32 products, everyt
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import prices
 from ..gram import Gram
 from ..solution import Array, Solution, Status, relative_gap
-from .galerkin import Galerkin, Identity, Steady
+from .memory import FIRST_H, PLAIN, SMALLEST_START_H, Conditioner, Memory, most_steps
 
 if TYPE_CHECKING:
     from ..risks import GroupedPairRisk, Hessian, Terms
@@ -35,16 +36,9 @@ Seen: TypeAlias = "tuple[Terms, Array, Hessian]"  # what the risk says of utilit
 
 SEED = 20100
 FORCING, FORCING_EXACT = 0.3, 0.2  # share of the residual that conjugate gradients leave: smoothed, or squared slacks
-EASY_CG, STALE_CG = 14, 20  # steps of conjugate gradients: to do without a preconditioner, or to make a new one
-EASY_ALONE_CG = 24  # the same for one solve of some thousand items
-EASY_MANY_CG, SPAN_OF_A_STEP = 2, 100  # the same for many items: what a preconditioner costs depends on its span
-MOST_CG, MOST_CONDITIONED_CG = 200, 60  # a preconditioner that needs more is spoilt: float32 cancels at a large C
 SIZES = (1250, 3500)  # of the samples
-FEW_ITEMS, FEW_SHARED_ITEMS = 4000, 1500  # above, a preconditioner pays for any solve; below, for several alone
 SMOOTHING_SHARE = 0.4
-FIRST_H, SMALLEST_START_H = 0.5, 0.1
 ENOUGH, ENOUGH_SMOOTHED = 1.4, 0.6  # residuals, in gaps, that leave nothing to gain: a gap is half of one
-FARTHEST = 2.0  # steps in log C that are extrapolated from the last one
 LINE_STEPS, LINE_GOAL = 12, 0.1  # looks along a step, and the share of its slope that may remain
 PATIENCE = 12  # steps in which rounded products must halve the gap
 
@@ -113,10 +107,6 @@ class KernelGoal:
         return at.b + step * x, at.s + step * Kx, None
 
 
-Conditioner: TypeAlias = Identity | Galerkin | Steady
-PLAIN = Identity()
-
-
 def direction(
     goal: KernelGoal, at: Look, condition: Conditioner, enough: float, K: NDArray | None
 ) -> tuple[Array, Array, int]:
@@ -125,7 +115,7 @@ def direction(
     Where K is one array, steps are compiled.
     """
     r = -np.stack([at.R, at.KR])  # here and below: coefficients, and their values K b
-    most = MOST_CG if condition is PLAIN else MOST_CONDITIONED_CG
+    most = most_steps(goal.gram, condition)
     share = (FORCING_EXACT if goal.risk.is_exact else FORCING) ** 2
     if K is not None and condition.parts is not None:
         by = condition.parts._replace(basis=condition.parts.basis.astype(K.dtype, copy=False))
@@ -152,75 +142,6 @@ def direction(
     return x[0], x[1], 0
 
 
-class Frozen(NamedTuple):
-    """A preconditioner, and what it was built for."""
-
-    condition: Galerkin | Steady
-    C: float
-    h: float
-
-    def serves(self, goal: KernelGoal) -> bool:
-        """Return whether the Hessian is near enough: its scale is that of C, and smoothing moves it little."""
-        near = self.condition.near
-        return 1 / near <= goal.C / self.C <= near and 1 / near <= goal.risk.h / self.h <= near
-
-
-@dataclass
-class Memory:
-    """What solves on one Gram matrix and one risk share: the last solutions, and the last preconditioner."""
-
-    trail: list[tuple[float, Array, Array]] = field(default_factory=list)  # C, b, K b
-    frozen: Frozen | None = None
-    h: float = SMALLEST_START_H
-    most_steps: int = 0  # that a direction took
-    is_broken: bool = False  # whether preconditioning failed
-    gram: Gram | None = None  # the float64 matrix, once float32 directions failed and it was at hand
-
-    def begin(self, C: float, start: Array) -> tuple[Array, Array | None]:
-        """Return (b, K b) on the line through the last two solutions, in log C, where start is the last one."""
-        if not self.trail or not np.array_equal(start, self.trail[-1][1]):
-            return start, None
-        C1, b, s = self.trail[-1]
-        C0, b0, s0 = self.trail[0]
-        ahead = np.log(C / C1) / np.log(C1 / C0) if C1 != C0 else 0.0
-        return (b + (b - b0) * ahead, s + (s - s0) * ahead) if abs(ahead) <= FARTHEST else (b, s)
-
-    def keep(self, C: float, at: Look, h: float, n_iter: int) -> None:
-        """Remember a solution; where it took many steps, many pairs move, and the next solve begins smoother."""
-        self.trail, self.h = [*self.trail[-1:], (C, at.b, at.s)], min(FIRST_H, h * max(1.0, 0.5 * n_iter))
-
-    def may_sharpen(self, gram: Gram) -> bool:
-        """Take the float64 matrix from now on; return whether there is one."""
-        self.gram = gram.whole() or self.gram
-        self.frozen = self.frozen if self.gram is None else None
-        return self.gram is not None and self.gram is not gram
-
-    def saw(self, n_steps: int, n_items: int) -> None:
-        """Learn from a direction that took so many steps, 0 if it was given up."""
-        self.most_steps = max(self.most_steps, n_steps or MOST_CG)
-        if n_items <= FEW_SHARED_ITEMS and not 0 < n_steps <= STALE_CG:
-            self.frozen = None
-
-    def _pays(self, gram: Gram) -> bool:
-        """Return whether a preconditioner saves more than it costs: for several solves only, or many items."""
-        if gram.n_items > FEW_ITEMS:
-            return True
-        if not self.trail:
-            return gram.n_items > FEW_SHARED_ITEMS and self.most_steps > EASY_ALONE_CG
-        if gram.n_items <= FEW_SHARED_ITEMS:
-            return self.most_steps > EASY_CG
-        return self.most_steps > EASY_MANY_CG and self.most_steps > EASY_MANY_CG + gram.span.size / SPAN_OF_A_STEP
-
-    def condition(self, goal: KernelGoal, s: Array) -> Conditioner:
-        """Return a preconditioner for the goal at utilities s."""
-        if self.is_broken or not self._pays(goal.gram):
-            return PLAIN
-        if self.frozen is None or not self.frozen.serves(goal):
-            build = Steady.of if self.trail or goal.gram.n_items <= FEW_ITEMS else Galerkin.of
-            self.frozen = Frozen(build(goal.gram.span, goal.risk, goal.C, s), goal.C, goal.risk.h)
-        return self.frozen.condition
-
-
 class Ascent:
     """Newton steps on one set of items until the certificate is good enough; a start needs no true one."""
 
@@ -236,8 +157,8 @@ class Ascent:
         """Return the relative gap at the present point."""
         return relative_gap(self.goal.primal(self.at), self.best_dual)
 
-    def run(self, max_iter: int, say: Say) -> tuple[int, Status]:
-        """Iterate; return the number of steps and how it ended."""
+    def run(self, max_iter: int, say: Say, budget: float = np.inf) -> tuple[int, Status]:
+        """Iterate, until steps or their price exceed what is allowed; return the number of steps and how it ended."""
         idle = 0
         for n_iter in range(max_iter + 1):
             primal = self.goal.primal(self.at)
@@ -253,9 +174,10 @@ class Ascent:
             idle = idle + 1 if left <= 1e-14 * primal else 0
             if not self._lower_smoothing(left) and idle > 3:
                 return n_iter, Status.STALLED
-            if n_iter < max_iter:
-                self._step(primal)
-        return max_iter, Status.MAX_ITER
+            if n_iter == max_iter or (self.memory is not None and self.memory.exceeds(budget, self.goal.gram)):
+                return n_iter, Status.MAX_ITER
+            self._step(primal)
+        raise AssertionError("the last step returns")
 
     def sharpen(self) -> bool:
         """Look in float64 from now on; return whether that is news."""
@@ -266,6 +188,10 @@ class Ascent:
         self._offer()
         self.target, self.patience = 0.5 * self.gap, PATIENCE
         return True
+
+    def is_worse_than_zero(self) -> bool:
+        """Return whether no function at all is better: samples of a steep kernel know little of the other items."""
+        return not self.goal.primal(self.at) <= self.goal.C * self.goal.risk.evaluate(np.zeros(self.at.b.size))[0].loss
 
     def _offer(self) -> None:
         dual = self.goal.dual(self.at)
@@ -314,22 +240,30 @@ class Ascent:
         return True
 
     def _step(self, primal: float) -> None:
+        x, Kx = self._direction((ENOUGH if self.goal.risk.is_exact else ENOUGH_SMOOTHED) * self.tol * primal)
         goal, at = self.goal, self.at
-        condition = PLAIN if self.memory is None else self.memory.condition(goal, at.s)
-        enough = (ENOUGH if goal.risk.is_exact else ENOUGH_SMOOTHED) * self.tol * primal
-        x, Kx, n_steps = direction(goal, at, condition, enough, goal.gram.square)
         if self.memory is not None:
-            self.memory.saw(n_steps, at.s.size)
-            if n_steps == 0 and self.memory.may_sharpen(goal.gram):
-                self.goal = goal = replace(goal, gram=self.memory.gram or goal.gram)
-                self.at = at = goal.start(at.b)
-                self.best_dual, condition = -np.inf, self.memory.condition(goal, at.s)
-                x, Kx, n_steps = direction(goal, at, condition, enough, goal.gram.square)
-            if n_steps == 0 and condition is not PLAIN:
-                self.memory.is_broken = True
-                x, Kx, _ = direction(goal, at, PLAIN, enough, goal.gram.square)
+            self.memory.price += prices.newton_step(at.s.size)
         b, s, seen = goal.descend(at, x, Kx)
         self.at = goal.start(b) if goal.exact and goal.gram.is_rounded else goal.look(b, s, seen)
+
+    def _direction(self, enough: float) -> tuple[Array, Array]:
+        """Return Newton's direction; where that is hard, by float64 values or another preconditioner."""
+        memory = self.memory
+        if memory is None:
+            return direction(self.goal, self.at, PLAIN, enough, self.goal.gram.square)[:2]
+        while True:
+            goal, at = self.goal, self.at
+            condition, is_new = memory.condition(goal, at.s), memory.is_new
+            x, Kx, n_steps = direction(goal, at, condition, enough, goal.gram.square)
+            memory.saw(n_steps, goal.gram, condition)
+            if memory.may_sharpen(goal.gram, at_once=n_steps == 0 and goal.exact):
+                self.goal, self.best_dual = replace(goal, gram=memory.gram or goal.gram), -np.inf
+                self.at = self.goal.start(at.b)
+            elif n_steps > 0 or condition is PLAIN:
+                return x, Kx
+            elif is_new or memory.frozen is not None:  # another one would do no better, or is too dear
+                memory.is_broken = True
 
 
 def newton_kernel(
@@ -342,10 +276,15 @@ def newton_kernel(
     say: Say,
     start: Array | None = None,
     memory: Memory | None = None,
+    budget: float = np.inf,
 ) -> Solution:
-    """Minimise 1/2 b'Kb + C * risk(K b) over one coefficient per item; a warm start replaces the samples."""
+    """Minimise 1/2 b'Kb + C * risk(K b) over one coefficient per item; a warm start replaces the samples.
+
+    Ends with MAX_ITER where steps cost more than the budget, as `prices` has it.
+    """
     n = gram.n_items
     memory = memory or Memory()
+    memory.price = 0.0
     gram = memory.gram or gram
     b, h = np.zeros(n), FIRST_H
     s: Array | None = b
@@ -362,8 +301,10 @@ def newton_kernel(
         b, s = np.zeros(n), None
         b[sample.items], h = coarse.at.b, coarse.goal.risk.h
     ascent = Ascent(KernelGoal(gram, risk.smoothed(h), C), b, s, tol, memory)
-    n_iter, status = ascent.run(max_iter, say)
-    if gram.is_rounded:
+    if start is None and ascent.is_worse_than_zero():
+        ascent = Ascent(KernelGoal(gram, risk.smoothed(FIRST_H), C), np.zeros(n), np.zeros(n), tol, memory)
+    n_iter, status = ascent.run(max_iter, say, budget)
+    if ascent.goal.gram.is_rounded:
         ascent.sharpen()
     memory.keep(C, ascent.at, ascent.goal.risk.h, n_iter)
     at, primal, none = ascent.at, ascent.goal.primal(ascent.at), np.zeros(0)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from ..gram import Gram
 from ..pool import Pool
 from ..solution import Array
-from .kernel import Memory
+from .memory import Memory
 from .passes import LinearPairs, Look
 
 if TYPE_CHECKING:
@@ -87,11 +87,19 @@ class Plan:
     memory: Memory = field(default_factory=Memory)
 
     @classmethod
-    def of(cls, risk: GroupedPairRisk, map_: Map, n_threads: int = 1, *, is_shared: bool = False) -> Plan:
-        """Lay out the data, for one solve or for several."""
+    def of(
+        cls,
+        risk: GroupedPairRisk,
+        map_: Map,
+        n_threads: int = 1,
+        *,
+        is_shared: bool = False,
+        is_roomy: bool = True,
+    ) -> Plan:
+        """Lay out the data, for one solve or for several; `is_roomy` says that a kernel may be kept in float64."""
         columns = map_.columns()
         if columns is None:
-            return cls(None, map_.quick_gram(is_shared=is_shared))
+            return cls(None, map_.quick_gram(is_shared=is_shared and is_roomy), memory=Memory(is_roomy))
         return cls(LinearPairs.of(columns, risk, pool=Pool(n_threads) if n_threads > 1 else None))
 
     def draw(self, data: LinearPairs, n_items: int, seed: int) -> Draw:

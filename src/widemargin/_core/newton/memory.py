@@ -1,0 +1,142 @@
+"""What solves on one Gram matrix share: the last solutions, and what helps to find directions.
+
+Directions are found by conjugate gradients. How they are helped depends on what they cost so far:
+1. Not at all, as long as they take few steps.
+2. By a preconditioner on the span of some items drawn at random.
+3. Once as much was spent as it costs: by one on the span of all that matter, from float64 values.
+A preconditioner is made anew where steps are many and have cost as much.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+
+from .. import prices
+from ..gram import Gram
+from ..solution import Array
+from .galerkin import Galerkin, Identity, Steady
+
+if TYPE_CHECKING:
+    from .kernel import KernelGoal, Look
+
+EASY_CG, STALE_CG = 14, 20  # steps of conjugate gradients: to do without a preconditioner, or to make a new one
+EASY_ALONE_CG = 24  # the same for one solve of some thousand items
+EASY_MANY_CG, SPAN_OF_A_STEP = 2, 100  # the same for many items: what a preconditioner costs depends on its span
+MOST_CG, MOST_ROUNDED_CG = 200, 60  # a preconditioner that needs more is spoilt: float32 cancels at a large C
+FEW_ITEMS, FEW_SHARED_ITEMS = 4000, 1500  # above, a preconditioner pays for any solve; below, for several alone
+FIRST_H, SMALLEST_START_H, WARM_H = 2.0, 0.1, 0.5  # smoothings; at the first all pairs are curved before any step
+FARTHEST = 2.0  # steps in log C that are extrapolated from the last one
+SHARPER = 4.0  # times the price of a preconditioner that float64 values and a few of them cost
+IN_VAIN = 2.0  # times its price that a direction counts which was given up: the next ones will be more
+
+Conditioner: TypeAlias = Identity | Galerkin | Steady
+PLAIN = Identity()
+
+
+def most_steps(gram: Gram, condition: Conditioner) -> int:
+    """Return after how many steps of conjugate gradients a direction is given up."""
+    return MOST_ROUNDED_CG if gram.is_rounded and condition is not PLAIN else MOST_CG
+
+
+class Frozen(NamedTuple):
+    """A preconditioner, and what it was built for."""
+
+    condition: Galerkin | Steady
+    C: float
+    h: float
+
+    def serves(self, goal: KernelGoal) -> bool:
+        """Return whether the Hessian is near enough: its scale is that of C, and smoothing moves it little."""
+        near = self.condition.near
+        return 1 / near <= goal.C / self.C <= near and 1 / near <= goal.risk.h / self.h <= near
+
+
+@dataclass
+class Memory:
+    """What solves on one Gram matrix and one risk share: the last solutions, and the last preconditioner."""
+
+    is_roomy: bool = True  # whether there is memory for float64 values and a preconditioner of all items
+    trail: list[tuple[float, Array, Array]] = field(default_factory=list)  # C, b, K b
+    frozen: Frozen | None = None
+    h: float = SMALLEST_START_H
+    most_steps: int = 0  # that a direction took
+    price: float = 0.0  # of this solve
+    toil: float = 0.0  # the price of all directions
+    spent: float = 0.0  # that of those with this preconditioner
+    is_broken: bool = False  # whether preconditioning failed
+    gram: Gram | None = None  # the float64 matrix, once it was needed
+
+    def begin(self, C: float, start: Array) -> tuple[Array, Array | None]:
+        """Return (b, K b) on the line through the last two solutions, in log C, where start is the last one."""
+        if not self.trail or not np.array_equal(start, self.trail[-1][1]):
+            return start, None
+        C1, b, s = self.trail[-1]
+        C0, b0, s0 = self.trail[0]
+        ahead = np.log(C / C1) / np.log(C1 / C0) if C1 != C0 else 0.0
+        return (b + (b - b0) * ahead, s + (s - s0) * ahead) if abs(ahead) <= FARTHEST else (b, s)
+
+    def keep(self, C: float, at: Look, h: float, n_iter: int) -> None:
+        """Remember a solution; where it took many steps, many pairs move, and the next solve begins smoother."""
+        self.trail, self.h = [*self.trail[-1:], (C, at.b, at.s)], min(WARM_H, h * max(1.0, 0.5 * n_iter))
+
+    def may_sharpen(self, gram: Gram, *, at_once: bool) -> bool:
+        """Take the float64 matrix from now on, if told or directions are hard; return whether that is news."""
+        if not (self.is_roomy and (at_once or self._are_hard(gram))):
+            return False
+        self.gram = gram.whole() or self.gram
+        is_news = self.gram is not None and self.gram is not gram
+        if is_news:
+            self.frozen, self.is_broken = None, False
+            self.price += prices.preconditioner(gram.n_items, gram.n_items)
+        return is_news
+
+    def exceeds(self, budget: float, gram: Gram) -> bool:
+        """Return whether this solve has cost the budget, or would for better directions alone."""
+        n = gram.n_items
+        is_too_dear = gram.is_rounded and SHARPER * prices.preconditioner(n, n) > budget
+        return self.price > budget or (is_too_dear and self._are_hard(gram))
+
+    def _are_hard(self, gram: Gram) -> bool:
+        """Return whether directions have cost as much as a preconditioner of all items."""
+        n = gram.n_items
+        return n <= FEW_ITEMS and self.toil > prices.preconditioner(n, n)
+
+    def saw(self, n_steps: int, gram: Gram, condition: Conditioner) -> None:
+        """Learn from a direction that took so many steps, 0 if it was given up."""
+        n, rank = gram.n_items, 0 if condition is PLAIN else gram.span.size
+        taken = n_steps or most_steps(gram, condition)
+        price = prices.cg_step(n, rank, is_rounded=gram.is_rounded) * taken
+        self.most_steps = max(self.most_steps, n_steps or MOST_CG)
+        self.price, self.spent = self.price + price, self.spent + price
+        self.toil += price * (1.0 if n_steps else IN_VAIN)
+        if n <= FEW_ITEMS and not 0 < n_steps <= STALE_CG and self.spent > prices.preconditioner(n, rank):
+            self.frozen = None
+
+    def _pays(self, gram: Gram) -> bool:
+        """Return whether a preconditioner saves more than it costs: for several solves, many items, or many steps."""
+        if gram.n_items > FEW_ITEMS:
+            return True
+        if not self.trail:
+            return self._are_hard(gram) or (gram.n_items > FEW_SHARED_ITEMS and self.most_steps > EASY_ALONE_CG)
+        if gram.n_items <= FEW_SHARED_ITEMS:
+            return self.most_steps > EASY_CG
+        return self.most_steps > EASY_MANY_CG and self.most_steps > EASY_MANY_CG + gram.span.size / SPAN_OF_A_STEP
+
+    def condition(self, goal: KernelGoal, s: Array) -> Conditioner:
+        """Return a preconditioner for the goal at utilities s."""
+        gram = goal.gram
+        if self.is_broken or not self._pays(gram):
+            return PLAIN
+        if self.frozen is None or not self.frozen.serves(goal):
+            build = Steady.of if self.trail or gram.n_items <= FEW_ITEMS else Galerkin.of
+            self.frozen, self.spent = Frozen(build(gram.span, goal.risk, goal.C, s), goal.C, goal.risk.h), 0.0
+            self.price += prices.preconditioner(gram.n_items, gram.span.size)
+        return self.frozen.condition
+
+    @property
+    def is_new(self) -> bool:
+        """Return whether the preconditioner was not used yet."""
+        return self.spent == 0.0

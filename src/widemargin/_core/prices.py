@@ -1,0 +1,41 @@
+"""What solvers cost, in seconds of a processor of 2020 or so: whoever has spent another one's price lets it try.
+
+The numbers were measured; only their ratios matter, and those little: giving up at the other's price costs at most
+twice the cheaper one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .comparisons import IntArray
+
+BYTE = 4.5e-11  # read from a matrix
+FLOP = 2.5e-11  # of products of matrices and their factors
+STEP, LOOK = 1e-4, 5.5e-7  # of Newton's, and the looks at an item's pairs along its line search
+BEGIN, PASS = 0.02, 4.5e-6  # of an interior point, and of its passes over a pair until a moderate gap
+CUBE, OWN_CUBE = 2e-10, 6e-10  # of its factors: of all items, and of those that are compared with each other
+EXACT = 3.0  # times that to the last digits
+
+
+def cg_step(n: int, rank: int, *, is_rounded: bool) -> float:
+    """Return the price of a step of conjugate gradients for n items, with a preconditioner of a rank or 0."""
+    width = 4 if is_rounded else 8
+    return BYTE * (width * n * (0.5 * n + rank) + 12 * rank * rank)
+
+
+def newton_step(n: int) -> float:
+    """Return the price of a step for n items, directions apart."""
+    return STEP + LOOK * n
+
+
+def preconditioner(n: int, rank: int) -> float:
+    """Return the price of a preconditioner."""
+    return FLOP * (2.0 * n + rank) * rank * rank
+
+
+def interior_point(n_pairs: int, sizes: IntArray, *, is_exact: bool) -> float:
+    """Return the price of pairs of items under a kernel, written out; sizes are those of the groups."""
+    n = float(np.sum(sizes))
+    moderate = BEGIN + PASS * n_pairs + CUBE * n**3 + OWN_CUBE * n * float(np.sum(sizes.astype(float) ** 2))
+    return (EXACT if is_exact else 1.0) * moderate

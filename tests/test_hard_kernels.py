@@ -1,0 +1,111 @@
+"""Newton's steps where a kernel nearly separates noisy pairs: float64, better preconditioners, better starts."""
+
+import numpy as np
+import pytest
+from sklearn.metrics.pairwise import rbf_kernel
+
+from widemargin import RankingSVM
+from widemargin._core.comparisons import from_levels
+from widemargin._core.gram import HalfGram
+from widemargin._core.kernels import RBF
+from widemargin._core.losses import HINGE, SQUARED_HINGE
+from widemargin._core.maps import ItemsMap, KernelMap
+from widemargin._core.newton import Plan, kernel, newton
+from widemargin._core.newton.memory import Memory
+from widemargin._core.risks import GroupedPairRisk
+from widemargin._core.solution import Status
+
+GAMMA = 0.2
+
+
+def noisy(n, seed=0):
+    """Return features and five noisy grades, in one list."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 5))
+    u = np.sin(X[:, 0]) + X[:, 1] * X[:, 2] + 0.5 * rng.normal(size=n)
+    return X, np.digitize(u, np.quantile(u, [0.2, 0.4, 0.6, 0.8]))
+
+
+def risk_of(y, loss):
+    """Return the risk of all pairs."""
+    return GroupedPairRisk(from_levels(y, np.zeros_like(y), np.ones(y.size)), loss)
+
+
+@pytest.mark.parametrize(("loss", "C"), [(HINGE, 100.0), (SQUARED_HINGE, 1000.0)], ids=["hinge", "squared"])
+@pytest.mark.parametrize("is_rounded", [False, True])
+def test_better_directions_need_fewer_steps(loss, C, is_rounded, monkeypatch):
+    """Once conjugate gradients have cost as much, a preconditioner of all items; the same optimum without."""
+    X, y = noisy(400)
+    risk = risk_of(y, loss)
+    map_ = ItemsMap(RBF(GAMMA), X) if is_rounded else KernelMap(rbf_kernel(X, gamma=GAMMA))
+    helped = newton(risk, map_, C, tol=1e-4)
+    monkeypatch.setattr(Memory, "_are_hard", lambda *_: False)
+    alone = newton(risk, map_, C, tol=1e-4)
+    assert helped.status is alone.status is Status.CONVERGED
+    assert helped.gap <= 1e-4
+    assert helped.n_iter < 0.8 * alone.n_iter
+    assert helped.dual <= alone.objective
+    assert alone.dual <= helped.objective
+
+
+@pytest.mark.parametrize("is_roomy", [False, True])
+def test_float64_values_are_taken_where_there_is_memory(is_roomy, monkeypatch):
+    """A lone fit computes them when it needs them."""
+    X, y = noisy(400)
+    whole, asked = HalfGram.whole, []
+    monkeypatch.setattr(HalfGram, "whole", lambda self: asked.append(self) or whole(self))
+    risk, map_ = risk_of(y, SQUARED_HINGE), ItemsMap(RBF(GAMMA), X)
+    found = newton(risk, map_, 100.0, plan=Plan.of(risk, map_, is_roomy=is_roomy))
+    assert bool(asked) is is_roomy
+    assert found.gap <= 1e-4
+
+
+@pytest.mark.parametrize("limit", [None, 60 * 400**2 - 1])
+def test_an_estimator_knows_whether_there_is_memory(limit, monkeypatch):
+    """By `memory_limit`."""
+    seen, of = [], Plan.of
+    monkeypatch.setattr(Plan, "of", lambda *args, **more: seen.append(more["is_roomy"]) or of(*args, **more))
+    X, y = noisy(400)
+    model = RankingSVM(C=0.1, kernel="rbf", memory_limit=limit).fit(X, y)
+    assert seen == [limit is None]
+    assert model.duality_gap_ <= 1e-4
+
+
+def test_the_best_bound_outlives_a_change_to_float64(monkeypatch):
+    """A change on the way to the end: the gap reported is the one that ended it."""
+    monkeypatch.setattr(Memory, "_are_hard", lambda self, _: self.price > 0.0)
+    X, y = noisy(350)
+    model = RankingSVM(C=10.0, kernel="rbf").fit(X, y)
+    assert model.solver_ == "newton"
+    assert model.duality_gap_ <= 1e-4
+
+
+def test_a_spent_budget_ends_the_steps():
+    """With an honest gap."""
+    X, y = noisy(200)
+    risk, map_ = risk_of(y, HINGE), KernelMap(rbf_kernel(X, gamma=GAMMA))
+    best = newton(risk, map_, 1.0)
+    few = newton(risk, map_, 1.0, budget=0.0)
+    assert few.status is Status.MAX_ITER
+    assert few.n_iter == 1
+    assert few.dual <= best.objective <= few.objective * (1 + 1e-4)
+
+
+def test_a_sample_that_is_worse_than_nothing_is_no_start(monkeypatch):
+    """A kernel that separates a sample's noise is far off at the other items."""
+    X, y = noisy(600)
+    monkeypatch.setattr(kernel, "SIZES", (250,))
+    tried, is_worse = [], kernel.Ascent.is_worse_than_zero
+    monkeypatch.setattr(kernel.Ascent, "is_worse_than_zero", lambda self: tried.append(is_worse(self)) or tried[-1])
+    risk = risk_of(y, SQUARED_HINGE)
+    found = [newton(risk, ItemsMap(RBF(GAMMA), X), C) for C in (100.0, 1e-3)]
+    assert tried == [True, False]
+    assert max(solution.gap for solution in found) <= 1e-4
+
+
+def test_the_first_smoothing_curves_all_pairs():
+    """At a huge C the first steps must not go astray: the objective is below that of no function after a few."""
+    X, y = noisy(300)
+    risk, map_ = risk_of(y, HINGE), KernelMap(rbf_kernel(X, gamma=GAMMA))
+    few = newton(risk, map_, 1e4, max_iter=3)
+    assert few.objective < 1e4 * risk.evaluate(np.zeros(300))[0].loss
