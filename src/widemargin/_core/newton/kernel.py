@@ -174,7 +174,7 @@ class Ascent:
             idle = idle + 1 if left <= 1e-14 * primal else 0
             if not self._lower_smoothing(left) and idle > 3:
                 return n_iter, Status.STALLED
-            if n_iter == max_iter or (self.memory is not None and self.memory.exceeds(budget, self.goal.gram)):
+            if n_iter == max_iter or (self.memory is not None and self.memory.price > budget):
                 return n_iter, Status.MAX_ITER
             self._step(primal)
         raise AssertionError("the last step returns")

@@ -3,7 +3,8 @@
 Directions are found by conjugate gradients. How they are helped depends on what they cost so far:
 1. Not at all, as long as they take few steps.
 2. By a preconditioner on the span of some items drawn at random.
-3. Once as much was spent as it costs: by one on the span of all that matter, from float64 values.
+3. By one on the span of all that matter, from float64 values: once as much was spent as it costs to find the span,
+   and where directions are dearer than they will be with it. Kernels of full rank gain nothing.
 A preconditioner is made anew where steps are many and have cost as much.
 """
 
@@ -29,8 +30,8 @@ MOST_CG, MOST_ROUNDED_CG = 200, 60  # a preconditioner that needs more is spoilt
 FEW_ITEMS, FEW_SHARED_ITEMS = 4000, 1500  # above, a preconditioner pays for any solve; below, for several alone
 FIRST_H, SMALLEST_START_H, WARM_H = 2.0, 0.1, 0.5  # smoothings; at the first all pairs are curved before any step
 FARTHEST = 2.0  # steps in log C that are extrapolated from the last one
-SHARPER = 4.0  # times the price of a preconditioner that float64 values and a few of them cost
-IN_VAIN = 2.0  # times its price that a direction counts which was given up: the next ones will be more
+LATE = 0.3  # weight of the last direction in what is usual
+IN_VAIN = 1.5  # times its price that a direction counts which was given up: the next ones will be more
 
 Conditioner: TypeAlias = Identity | Galerkin | Steady
 PLAIN = Identity()
@@ -65,9 +66,11 @@ class Memory:
     most_steps: int = 0  # that a direction took
     price: float = 0.0  # of this solve
     toil: float = 0.0  # the price of all directions
+    usual: float = 0.0  # that of one, of late, without a preconditioner of all items
     spent: float = 0.0  # that of those with this preconditioner
     is_broken: bool = False  # whether preconditioning failed
     gram: Gram | None = None  # the float64 matrix, once it was needed
+    asked: Gram | None = None  # the same, once its rank was asked for
 
     def begin(self, C: float, start: Array) -> tuple[Array, Array | None]:
         """Return (b, K b) on the line through the last two solutions, in log C, where start is the last one."""
@@ -84,25 +87,31 @@ class Memory:
 
     def may_sharpen(self, gram: Gram, *, at_once: bool) -> bool:
         """Take the float64 matrix from now on, if told or directions are hard; return whether that is news."""
-        if not (self.is_roomy and (at_once or self._are_hard(gram))):
+        if not (self.is_roomy and gram.is_rounded and (at_once or self._are_hard(gram))):
             return False
-        self.gram = gram.whole() or self.gram
-        is_news = self.gram is not None and self.gram is not gram
-        if is_news:
-            self.frozen, self.is_broken = None, False
-            self.price += prices.preconditioner(gram.n_items, gram.n_items)
-        return is_news
+        self.gram = self._whole(gram)
+        if self.gram is None:
+            return False
+        self.frozen, self.is_broken = None, False
+        return True
 
-    def exceeds(self, budget: float, gram: Gram) -> bool:
-        """Return whether this solve has cost the budget, or would for better directions alone."""
-        n = gram.n_items
-        is_too_dear = gram.is_rounded and SHARPER * prices.preconditioner(n, n) > budget
-        return self.price > budget or (is_too_dear and self._are_hard(gram))
+    def _whole(self, gram: Gram) -> Gram | None:
+        """Return the float64 matrix of few items, this one if it is."""
+        if self.asked is None:
+            self.asked = gram.whole() if gram.is_rounded else gram
+        return self.asked
 
-    def _are_hard(self, gram: Gram) -> bool:
-        """Return whether directions have cost as much as a preconditioner of all items."""
+    def _has_toiled(self, gram: Gram) -> bool:
+        """Return whether directions have cost as much as a preconditioner of few items, all of them."""
         n = gram.n_items
         return n <= FEW_ITEMS and self.toil > prices.preconditioner(n, n)
+
+    def _are_hard(self, gram: Gram) -> bool:
+        """Return whether directions have toiled, and would be cheaper with a preconditioner of all items."""
+        if not (self.is_roomy and self._has_toiled(gram)):
+            return False
+        whole = self._whole(gram)
+        return whole is not None and self.usual > prices.direction(gram.n_items, whole.span.size)
 
     def saw(self, n_steps: int, gram: Gram, condition: Conditioner) -> None:
         """Learn from a direction that took so many steps, 0 if it was given up."""
@@ -111,7 +120,10 @@ class Memory:
         price = prices.cg_step(n, rank, is_rounded=gram.is_rounded) * taken
         self.most_steps = max(self.most_steps, n_steps or MOST_CG)
         self.price, self.spent = self.price + price, self.spent + price
-        self.toil += price * (1.0 if n_steps else IN_VAIN)
+        counted = price * (1.0 if n_steps else IN_VAIN)
+        self.toil += counted
+        if gram.is_rounded or condition is PLAIN:
+            self.usual += LATE * (counted - self.usual)
         if n <= FEW_ITEMS and not 0 < n_steps <= STALE_CG and self.spent > prices.preconditioner(n, rank):
             self.frozen = None
 
