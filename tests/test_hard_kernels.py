@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import linalg
 from sklearn.metrics.pairwise import rbf_kernel
 
 from widemargin import RankingSVM
@@ -10,7 +11,7 @@ from widemargin._core.gram import HalfGram
 from widemargin._core.kernels import RBF
 from widemargin._core.losses import HINGE, SQUARED_HINGE
 from widemargin._core.maps import ItemsMap, KernelMap
-from widemargin._core.newton import Plan, kernel, newton
+from widemargin._core.newton import Plan, kernel, memory, newton
 from widemargin._core.newton.memory import Memory
 from widemargin._core.risks import GroupedPairRisk
 from widemargin._core.solution import Status
@@ -78,6 +79,19 @@ def test_the_best_bound_outlives_a_change_to_float64(monkeypatch):
     model = RankingSVM(C=10.0, kernel="rbf").fit(X, y)
     assert model.solver_ == "newton"
     assert model.duality_gap_ <= 1e-4
+
+
+def test_a_preconditioner_that_does_not_exist_is_done_without(monkeypatch):
+    """Values over too many decades have no Cholesky factor."""
+
+    def fails(*_):
+        raise linalg.LinAlgError
+
+    X, y = noisy(200)
+    risk, map_ = risk_of(y, SQUARED_HINGE), KernelMap(rbf_kernel(X, gamma=GAMMA))
+    monkeypatch.setattr(Memory, "_are_hard", lambda *_: True)
+    monkeypatch.setattr(memory.Steady, "of", fails)
+    assert newton(risk, map_, 1.0).gap <= 1e-4
 
 
 def test_a_spent_budget_ends_the_steps():

@@ -12,6 +12,7 @@ from .comparisons import IntArray
 
 BYTE = 4.5e-11  # read from a matrix
 FLOP = 2.5e-11  # of products of matrices and their factors
+ENTRY = 2.5e-8  # of a matrix that pairs are summed over
 DIRECTIONS, CG_STEPS = 5, 12  # that a preconditioner of all items serves, and that each takes
 STEP, LOOK = 1e-4, 5.5e-7  # of Newton's, and the looks at an item's pairs along its line search
 BEGIN, PASS = 0.02, 4.5e-6  # of an interior point, and of its passes over a pair until a moderate gap
@@ -32,7 +33,7 @@ def newton_step(n: int) -> float:
 
 def preconditioner(n: int, rank: int) -> float:
     """Return the price of a preconditioner."""
-    return FLOP * (2.0 * n + rank) * rank * rank
+    return FLOP * (2.0 * n + rank) * rank * rank + ENTRY * n * rank
 
 
 def direction(n: int, rank: int) -> float:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
+from scipy import linalg
 
 from .. import prices
 from ..gram import Gram
@@ -144,7 +145,12 @@ class Memory:
             return PLAIN
         if self.frozen is None or not self.frozen.serves(goal):
             build = Steady.of if self.trail or gram.n_items <= FEW_ITEMS else Galerkin.of
-            self.frozen, self.spent = Frozen(build(gram.span, goal.risk, goal.C, s), goal.C, goal.risk.h), 0.0
+            try:
+                made = build(gram.span, goal.risk, goal.C, s)
+            except linalg.LinAlgError:  # numbers that span too many decades
+                self.is_broken = True
+                return PLAIN
+            self.frozen, self.spent = Frozen(made, goal.C, goal.risk.h), 0.0
             self.price += prices.preconditioner(gram.n_items, gram.span.size)
         return self.frozen.condition
 
