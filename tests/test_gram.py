@@ -1,6 +1,7 @@
 """Kernel matrices in strips: the fast path agrees with the slow one, its certificate is true, its memory small."""
 
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -143,7 +144,7 @@ def test_the_preconditioner_solves_newtons_equation_on_its_span(kind):
     hessp = risk.evaluate(s)[2]
     q = q + C * hessp(gram.K @ q)
     before = C * hessp(gram.K @ q)  # what the identity leaves
-    for span in (gram.span, Span.drawn(gram)):
+    for span in (replace(gram.span, columns=gram.K[:, gram.span.items]), Span.drawn(gram)):
         z, Kz = kind.of(span, risk, C, s)(np.stack([q, gram.K @ q]))
         assert_allclose(Kz, gram.K @ z, atol=1e-6 * np.abs(Kz).max())
         left = q - z - C * hessp(Kz)

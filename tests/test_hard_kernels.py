@@ -7,7 +7,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from widemargin import RankingSVM
 from widemargin._core.comparisons import from_levels
-from widemargin._core.gram import HalfGram
+from widemargin._core.gram import HalfGram, Span, WholeGram
 from widemargin._core.kernels import RBF
 from widemargin._core.losses import HINGE, SQUARED_HINGE
 from widemargin._core.maps import ItemsMap, KernelMap
@@ -15,6 +15,7 @@ from widemargin._core.newton import Plan, kernel, memory, newton
 from widemargin._core.newton.memory import Memory
 from widemargin._core.risks import GroupedPairRisk
 from widemargin._core.solution import Status
+from widemargin.model_selection import c_path
 
 GAMMA = 0.2
 
@@ -61,7 +62,7 @@ def test_float64_values_are_taken_where_there_is_memory(is_roomy, monkeypatch):
     assert found.gap <= 1e-4
 
 
-@pytest.mark.parametrize("limit", [None, 60 * 400**2 - 1])
+@pytest.mark.parametrize("limit", [None, 64 * 400**2 - 1])
 def test_an_estimator_knows_whether_there_is_memory(limit, monkeypatch):
     """By `memory_limit`."""
     seen, of = [], Plan.of
@@ -79,6 +80,34 @@ def test_the_best_bound_outlives_a_change_to_float64(monkeypatch):
     model = RankingSVM(C=10.0, kernel="rbf").fit(X, y)
     assert model.solver_ == "newton"
     assert model.duality_gap_ <= 1e-4
+
+
+@pytest.mark.parametrize("C", [3e6, 1e7])
+@pytest.mark.parametrize("is_hard", [False, True])
+def test_rounding_that_grew_over_the_steps_is_no_certificate(C, is_hard, monkeypatch):
+    """Utilities are summed up over the steps, and looked at anew before a gap is reported."""
+    rng = np.random.default_rng(58)
+    X, y = rng.normal(size=(150, 3)), rng.integers(0, 4, 150)
+    K = rbf_kernel(X, gamma=3.0)
+    monkeypatch.setattr(Memory, "_are_hard", lambda *_: is_hard)
+    found = newton(risk_of(y, SQUARED_HINGE), KernelMap(K), C)
+    u = K @ found.weights
+    short = np.maximum(0.0, 1.0 - (u[:, None] - u))[y[:, None] > y]
+    assert found.objective == pytest.approx(0.5 * found.weights @ u + C * np.sum(short**2), rel=1e-9)
+    alone = RankingSVM(C=C, kernel="precomputed", loss="squared_hinge", tol=1e-8).fit(K, y)
+    assert found.dual <= alone.objective_ * (1 + 1e-9)
+
+
+def test_all_items_are_asked_for_after_toil_and_with_memory_alone(monkeypatch):
+    """An easy path over a given matrix does not factor it."""
+    X, y = noisy(1600)
+    monkeypatch.setattr(Span, "best", None)
+    path = c_path(RankingSVM(kernel="precomputed"), rbf_kernel(X, gamma=0.01), y, [1e-6, 1e-5, 1e-4])
+    assert path.gaps.max() <= 1e-4
+    gram = WholeGram(rbf_kernel(X[:100]))
+    assert not Memory(is_roomy=False, toil=1e9, usual=1e9)._are_hard(gram)
+    monkeypatch.undo()
+    assert Memory(is_roomy=True, toil=1e9, usual=1e9)._are_hard(gram)
 
 
 def test_a_preconditioner_that_does_not_exist_is_done_without(monkeypatch):

@@ -21,13 +21,13 @@ STRIP = 512  # columns; an array per strip: one large fresh array costs more in 
 SQUARE_ITEMS = 4000  # items up to which there is one strip: the symmetric routine reads its lower half, once
 TILE = 256  # rows and columns computed, or rows multiplied, while they are in the processor's cache
 BYTES_WHOLE, BYTES_HALF = 24, 4  # that a fit needs for each entry of the matrix, whole or half
-BYTES_ROOMY = 60  # the same with a preconditioner of all items
+BYTES_ROOMY = 64  # the same with a preconditioner of all items
 SPAN_SHARE, LEAST_SPAN, LARGEST_SPAN = 0.08, 250, 1200  # items of the span
 SPAN_SEED = 20101
 KEPT_ITEMS = 4000  # items up to which float64 values asked for twice are kept: 128 MB
 FLUSH, TINY = 1e-21, 1e-36  # float64 beside the first knows nothing below 2e-37; above the other all is well
 LARGE = 1 << 22  # bytes from which NumPy asks for huge pages: where memory is in pieces they take longer than a fit
-PIVOTED_ITEMS, PIVOTED_WHOLE = 1500, 4000  # items up to which a span is chosen from all: at once, or after toil
+PIVOTED_ITEMS = 1500  # items up to which all are searched for a span
 LEFT_OUT = 1e-4  # of the mean of the diagonal, that a span may leave of an item
 RIDGE, LEFT_OUT_DRAWN = 1e-4, 1e-5  # added to float32 values, and left of the items that were drawn
 
@@ -37,7 +37,7 @@ class Span:
     """Some items, and an orthonormal basis of the functions that they span."""
 
     items: IntArray
-    columns: NDArray  # K[:, items]
+    columns: NDArray | None  # K[:, items], where the basis is not at hand
     inverse: Array  # U^-1, with K[items, items] = U'U
     diagonal: Array  # of K
     values: Array | None = None  # of the basis at all items, where they are at hand
@@ -61,17 +61,30 @@ class Span:
     def best(cls, K: Array) -> Span:
         """Choose among all items."""
         items, inverse, values = _independent(K, LEFT_OUT)
-        return cls(items, K[:, items], inverse, np.diag(K), values)
+        return cls(items, None, inverse, np.diag(K), values)
 
     @cached_property
     def basis(self) -> NDArray:
         """Return the values of the basis at all items, K[:, items] U^-1, as exact as the columns are."""
         if self.values is not None:
             return self.values
-        out = np.empty(self.columns.shape, self.columns.dtype)
+        columns = self.columns_at_hand
+        out = np.empty(columns.shape, columns.dtype)
         for a in range(0, len(out), STRIP):
-            out[a : a + STRIP] = self.columns[a : a + STRIP].astype(float) @ self.inverse
+            out[a : a + STRIP] = columns[a : a + STRIP].astype(float) @ self.inverse
         return out
+
+    @property
+    def is_full(self) -> bool:
+        """Return whether items were chosen from all."""
+        return self.columns is None
+
+    @property
+    def columns_at_hand(self) -> NDArray:
+        """Return the columns of items that were drawn."""
+        if self.columns is None:
+            raise ValueError("a span of all items has its basis at hand, and no columns")
+        return self.columns
 
 
 class Gram(Protocol):
@@ -102,7 +115,7 @@ class Gram(Protocol):
         """Return the matrix as one array by rows, of which the lower half is there; None where there is none."""
 
     def whole(self) -> WholeGram | None:
-        """Return the float64 matrix where it is at hand and this is not."""
+        """Return the float64 matrix of few items, computed if need be; None of many, and where this is it."""
 
     @property
     def diagonal(self) -> Array:
@@ -166,7 +179,12 @@ class WholeGram:
     @cached_property
     def span(self) -> Span:
         """Return some items for preconditioners."""
-        return Span.best(self.K) if self.n_items <= PIVOTED_WHOLE else Span.drawn(self)
+        return Span.best(self.K) if self.n_items <= PIVOTED_ITEMS else Span.drawn(self)
+
+    @cached_property
+    def full_span(self) -> Span:
+        """Return all items that matter."""
+        return self.span if self.n_items <= PIVOTED_ITEMS else Span.best(self.K)
 
 
 @dataclass(frozen=True)

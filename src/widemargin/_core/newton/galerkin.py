@@ -58,7 +58,7 @@ class Galerkin:
     @classmethod
     def of(cls, span: Span, risk: GroupedPairRisk, C: float, s: Array) -> Galerkin:
         """Build it at utilities s."""
-        items, columns, inverse = span.items, span.columns, span.inverse
+        items, columns, inverse = span.items, span.columns_at_hand, span.inverse
         sample = risk.sample(max(LEAST_SEEN, 2 * items.size), SEED)
         Yt = columns[sample.items] @ inverse.astype(columns.dtype)
         half = sample.whole.laplacian_all(s[sample.items], Yt).T @ Yt

@@ -189,6 +189,11 @@ class Ascent:
         self.target, self.patience = 0.5 * self.gap, PATIENCE
         return True
 
+    def refresh(self) -> None:
+        """Look from b anew: K b was summed up over the steps, and preconditioners of full rank let rounding grow."""
+        self.best_dual, self.at = -np.inf, self.goal.start(self.at.b)
+        self._offer()
+
     def is_worse_than_zero(self) -> bool:
         """Return whether no function at all is better: samples of a steep kernel know little of the other items."""
         return not self.goal.primal(self.at) <= self.goal.C * self.goal.risk.evaluate(np.zeros(self.at.b.size))[0].loss
@@ -210,8 +215,11 @@ class Ascent:
     def _confirmed(self) -> bool:
         """Compute the certificate again from float64 values of K; where it fails, go on with those."""
         goal, at = self.goal, self.at
-        if self.is_start or goal.exact or not goal.gram.is_rounded:
+        if self.is_start or goal.exact:
             return True
+        if not goal.gram.is_rounded:
+            self.refresh()
+            return self.gap <= self.tol
         s, Kg = np.ascontiguousarray(goal.gram.exact_product(np.column_stack([at.b, at.g])).T)
         self.goal = replace(goal, exact=True)
         # any slopes are a dual point: those of the rounded utilities serve, with the exact norm of their function
@@ -306,6 +314,8 @@ def newton_kernel(
     n_iter, status = ascent.run(max_iter, say, budget)
     if ascent.goal.gram.is_rounded:
         ascent.sharpen()
+    elif status is not Status.CONVERGED:
+        ascent.refresh()
     memory.keep(C, ascent.at, ascent.goal.risk.h, n_iter)
     at, primal, none = ascent.at, ascent.goal.primal(ascent.at), np.zeros(0)
     norm = max(0.0, float(at.b @ at.s))

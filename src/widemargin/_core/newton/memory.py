@@ -17,7 +17,7 @@ import numpy as np
 from scipy import linalg
 
 from .. import prices
-from ..gram import Gram
+from ..gram import Gram, Span, WholeGram
 from ..solution import Array
 from .galerkin import Galerkin, Identity, Steady
 
@@ -47,13 +47,14 @@ class Frozen(NamedTuple):
     """A preconditioner, and what it was built for."""
 
     condition: Galerkin | Steady
+    span: Span
     C: float
     h: float
 
-    def serves(self, goal: KernelGoal) -> bool:
+    def serves(self, goal: KernelGoal, span: Span) -> bool:
         """Return whether the Hessian is near enough: its scale is that of C, and smoothing moves it little."""
         near = self.condition.near
-        return 1 / near <= goal.C / self.C <= near and 1 / near <= goal.risk.h / self.h <= near
+        return span is self.span and 1 / near <= goal.C / self.C <= near and 1 / near <= goal.risk.h / self.h <= near
 
 
 @dataclass
@@ -66,12 +67,12 @@ class Memory:
     h: float = SMALLEST_START_H
     most_steps: int = 0  # that a direction took
     price: float = 0.0  # of this solve
-    toil: float = 0.0  # the price of all directions
+    toil: float = 0.0  # that of the directions of all solves
     usual: float = 0.0  # that of one, of late, without a preconditioner of all items
     spent: float = 0.0  # that of those with this preconditioner
     is_broken: bool = False  # whether preconditioning failed
-    gram: Gram | None = None  # the float64 matrix, once it was needed
-    asked: Gram | None = None  # the same, once its rank was asked for
+    gram: WholeGram | None = None  # the float64 matrix, once it was needed
+    asked: WholeGram | None = None  # the same, once its rank was asked for
 
     def begin(self, C: float, start: Array) -> tuple[Array, Array | None]:
         """Return (b, K b) on the line through the last two solutions, in log C, where start is the last one."""
@@ -96,11 +97,19 @@ class Memory:
         self.frozen, self.is_broken = None, False
         return True
 
-    def _whole(self, gram: Gram) -> Gram | None:
+    def forget(self) -> None:
+        """Give back the memory of what helps directions."""
+        self.frozen = self.gram = self.asked = None
+
+    def _whole(self, gram: Gram) -> WholeGram | None:
         """Return the float64 matrix of few items, this one if it is."""
         if self.asked is None:
-            self.asked = gram.whole() if gram.is_rounded else gram
+            self.asked = gram if isinstance(gram, WholeGram) and not gram.is_rounded else gram.whole()
         return self.asked
+
+    def _span(self, gram: Gram) -> Span:
+        """Return the span of a preconditioner: of all items where they were needed."""
+        return gram.full_span if isinstance(gram, WholeGram) and self._are_hard(gram) else gram.span
 
     def _has_toiled(self, gram: Gram) -> bool:
         """Return whether directions have cost as much as a preconditioner of few items, all of them."""
@@ -112,18 +121,19 @@ class Memory:
         if not (self.is_roomy and self._has_toiled(gram)):
             return False
         whole = self._whole(gram)
-        return whole is not None and self.usual > prices.direction(gram.n_items, whole.span.size)
+        return whole is not None and self.usual > prices.direction(gram.n_items, whole.full_span.size)
 
     def saw(self, n_steps: int, gram: Gram, condition: Conditioner) -> None:
         """Learn from a direction that took so many steps, 0 if it was given up."""
-        n, rank = gram.n_items, 0 if condition is PLAIN else gram.span.size
+        span = None if condition is PLAIN or self.frozen is None else self.frozen.span
+        n, rank = gram.n_items, 0 if span is None else span.size
         taken = n_steps or most_steps(gram, condition)
         price = prices.cg_step(n, rank, is_rounded=gram.is_rounded) * taken
         self.most_steps = max(self.most_steps, n_steps or MOST_CG)
         self.price, self.spent = self.price + price, self.spent + price
         counted = price * (1.0 if n_steps else IN_VAIN)
         self.toil += counted
-        if gram.is_rounded or condition is PLAIN:
+        if span is None or not span.is_full:
             self.usual += LATE * (counted - self.usual)
         if n <= FEW_ITEMS and not 0 < n_steps <= STALE_CG and self.spent > prices.preconditioner(n, rank):
             self.frozen = None
@@ -143,15 +153,16 @@ class Memory:
         gram = goal.gram
         if self.is_broken or not self._pays(gram):
             return PLAIN
-        if self.frozen is None or not self.frozen.serves(goal):
+        span = self._span(gram)
+        if self.frozen is None or not self.frozen.serves(goal, span):
             build = Steady.of if self.trail or gram.n_items <= FEW_ITEMS else Galerkin.of
             try:
-                made = build(gram.span, goal.risk, goal.C, s)
+                made = build(span, goal.risk, goal.C, s)
             except linalg.LinAlgError:  # numbers that span too many decades
                 self.is_broken = True
                 return PLAIN
-            self.frozen, self.spent = Frozen(made, goal.C, goal.risk.h), 0.0
-            self.price += prices.preconditioner(gram.n_items, gram.span.size)
+            self.frozen, self.spent = Frozen(made, span, goal.C, goal.risk.h), 0.0
+            self.price += prices.preconditioner(gram.n_items, span.size)
         return self.frozen.condition
 
     @property
