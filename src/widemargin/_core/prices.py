@@ -15,8 +15,8 @@ FLOP = 2.5e-11  # of products of matrices and their factors
 ENTRY = 2.5e-8  # of a matrix that pairs are summed over
 DIRECTIONS, CG_STEPS = 5, 12  # that a preconditioner of all items serves, and that each takes
 STEP, LOOK = 1e-4, 5.5e-7  # of Newton's, and the looks at an item's pairs along its line search
-BEGIN, PASS = 0.02, 4.5e-6  # of an interior point, and of its passes over a pair until a moderate gap
-CUBE, OWN_CUBE = 2e-10, 6e-10  # of its factors: of all items, and of those that are compared with each other
+BEGIN, PASS = 0.02, 6e-6  # of an interior point, and of its passes over a pair until a moderate gap
+CUBE, OWN_CUBE = 1e-10, 6e-10  # of its factors: of all items, and of those that are compared with each other
 EXACT = 3.0  # times that to the last digits
 
 
