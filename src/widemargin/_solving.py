@@ -265,8 +265,7 @@ class Solving:
             self._begin_walk(task, task.rows, map_, C, solution)
         if solution.status is Status.CONVERGED or out_of_reach:
             return name, solution
-        if map_.is_gram:
-            task.plan[2].memory.forget()
+        task.plan[2].memory.forget()
         return self._walk(task, C) or min(
             (name, solution), self._interior_point(task.rows, map_, C, is_loose=True), key=lambda found: found[1].gap
         )

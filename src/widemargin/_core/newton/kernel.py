@@ -175,22 +175,21 @@ class Ascent:
             if not self._lower_smoothing(left) and idle > 3:
                 return n_iter, Status.STALLED
             if n_iter == max_iter or (self.memory is not None and self.memory.price > budget):
-                return n_iter, Status.MAX_ITER
+                break
             self._step(primal)
-        raise AssertionError("the last step returns")
+        return n_iter, Status.MAX_ITER
 
     def sharpen(self) -> bool:
         """Look in float64 from now on; return whether that is news."""
         if self.goal.exact:
             return False
-        self.goal, self.best_dual = replace(self.goal, exact=True), -np.inf
-        self.at = self.goal.start(self.at.b)
-        self._offer()
+        self.goal = replace(self.goal, exact=True)
+        self.refresh()
         self.target, self.patience = 0.5 * self.gap, PATIENCE
         return True
 
     def refresh(self) -> None:
-        """Look from b anew: K b was summed up over the steps, and preconditioners of full rank let rounding grow."""
+        """Look from b anew: K b was summed up over the steps, or by another matrix, and rounding grows in it."""
         self.best_dual, self.at = -np.inf, self.goal.start(self.at.b)
         self._offer()
 
@@ -266,8 +265,8 @@ class Ascent:
             x, Kx, n_steps = direction(goal, at, condition, enough, goal.gram.square)
             memory.saw(n_steps, goal.gram, condition)
             if memory.may_sharpen(goal.gram, at_once=n_steps == 0 and goal.exact):
-                self.goal, self.best_dual = replace(goal, gram=memory.gram or goal.gram), -np.inf
-                self.at = self.goal.start(at.b)
+                self.goal = replace(goal, gram=memory.gram or goal.gram)
+                self.refresh()
             elif n_steps > 0 or condition is PLAIN:
                 return x, Kx
             elif is_new or memory.frozen is not None:  # another one would do no better, or is too dear
