@@ -15,7 +15,8 @@ import numpy as np
 from ..solution import Array
 from .bounds import Best, lower_bound
 from .directions import direction
-from .problem import Point, Problem, View
+from .held import Held
+from .problem import Point, Problem, Start, View
 from .spaces import Vector
 
 ROUGH = 2e-2  # the gap to which a sample is solved
@@ -58,33 +59,39 @@ def run(
     tol: float,
     max_iter: int,
     report: Callable[[int, float], object] | None = None,
-    start: tuple[Vector, Array, float | None] | None = None,
+    start: Start | None = None,
 ) -> Run:
-    """Minimise to a relative gap from a function, levels and smoothing, or from a sample where there is no start."""
-    f, b, h = start if start is not None else from_sample(problem, tol, max_iter)
-    point = problem.point(f, b)
-    problem = problem.smoothed(h or _first_smoothing(problem, point))
+    """Minimise to a relative gap from a start, or from a sample where there is none."""
+    start = start or from_sample(problem, tol, max_iter)
+    point = problem.point(start.f, start.b)
+    problem = problem.smoothed(start.h or _first_smoothing(problem, point))
     point = best_level(problem, point)
     view = problem.view(point)
     best = Best(point, view.primal, view.look.slope, view.primal - view.gap)
+    held = Held.of(problem, view.look.slope if start.slope is None else start.slope)
+    if held is not None and start.slope is not None:
+        view = _view(problem, point, held)
     left = np.inf  # what the smooth objective could lose before the last step, as Newton saw it
     for k in range(1, max_iter + 1):
         if report is not None:
             report(k, best.gap / best.primal if best.primal > 0.0 else 0.0)
-        if not np.isfinite(view.gap) or best.gap <= tol * best.primal:
+        if not np.isfinite(view.primal) or best.gap <= tol * best.primal:
             break
         room = tol * view.primal
         if view.excess > 0.7 * room and left <= view.excess:
-            problem = problem.smoothed(problem.risk.h * _shrink(room / view.excess))
+            problem = problem.smoothed(problem.risk.h * _shrink(room / view.excess, is_held=held is not None))
             point = best_level(problem, point)
-            view = problem.view(point)
+            view = _view(problem, point, held)
         step, db = direction(problem, view)
-        left = -0.5 * _slope(problem, view, step, db)
         dz = problem.reach(step) + problem.rows.shift(db)
+        slope = _slope(problem, view, (step, db, dz))
+        left = -0.5 * slope
         if left + view.excess <= NEAR * room:
             best = best.with_dual(*_predicted(problem, view, dz))
-        point = _moved(problem, view, point, (step, db, dz))
-        view = problem.view(point)
+        s = _length(problem, point, (step, dz), slope)
+        point = best_level(problem, Point(point.f.moved(s, step), point.b + s * db, point.short - s * dz))
+        held = held and (held.moved(view, dz, s) if s else held.given_up(problem, point))
+        view = _view(problem, point, held)
         best = best.with_primal(point, view.primal).with_dual(view.look.slope, view.primal - view.gap)
     fitting = problem.risk.h * _widen(tol * view.primal, view.excess)
     return Run(best, k, bool(best.gap <= tol * best.primal), problem, view, fitting)
@@ -95,8 +102,10 @@ def _widen(room: float, excess: float) -> float:
     return float(np.clip(np.sqrt(FITTING * room / excess), 1.0, 4.0)) if excess > 0.0 else 4.0
 
 
-def _shrink(room: float) -> float:
-    """Return the factor for h: the excess falls with its square while rows are dense around the margin."""
+def _shrink(room: float, *, is_held: bool) -> float:
+    """Return the factor for h: the excess falls with its square while rows are dense around the margin, or are held."""
+    if is_held:
+        return float(np.clip(0.5 * room, 0.1, 0.5))
     return float(np.clip(np.sqrt(0.3 * room), 0.2, 0.5))
 
 
@@ -108,17 +117,17 @@ def _predicted(problem: Problem, view: View, dz: Array) -> tuple[Array, float]:
     return lower_bound(problem, view.look.slope - problem.risk.hessian_in_rows(view.look)(dz))
 
 
-def from_sample(problem: Problem, tol: float, max_iter: int) -> tuple[Vector, Array, float | None]:
+def from_sample(problem: Problem, tol: float, max_iter: int) -> Start:
     """Return a start: the answer of a sample, or zero."""
     sample = problem.sample()
     if sample is None:
-        return problem.space.zero(), np.zeros(problem.rows.E.shape[1]), None
+        return Start(problem.space.zero(), np.zeros(problem.rows.E.shape[1]))
     part, items = sample
     found = run(part, max(tol, ROUGH), min(max_iter, SAMPLE_STEPS))
     if not found.is_done:  # a large C on nearly separable data: an unfinished sample would mislead
-        return problem.space.zero(), np.zeros(problem.rows.E.shape[1]), None
+        return Start(problem.space.zero(), np.zeros(problem.rows.E.shape[1]))
     point = found.best.point
-    return problem.space.vector(problem.space.spread(point.f.w, items)), point.b, WIDER * found.h
+    return Start(problem.space.vector(problem.space.spread(point.f.w, items)), point.b, WIDER * found.h)
 
 
 def _first_smoothing(problem: Problem, point: Point) -> float:
@@ -157,19 +166,23 @@ def _bracket(target: Array, h: float, low: float, high: float) -> tuple[float, f
     return max(low, float(target.min()) - h), min(high, float(target.max()) + h)
 
 
-def _slope(problem: Problem, view: View, step: Vector, db: Array) -> float:
+def _view(problem: Problem, point: Point, held: Held | None) -> View:
+    return problem.view(point) if held is None else held.view(problem, point)
+
+
+def _slope(problem: Problem, view: View, along: tuple[Vector, Array, Array]) -> float:
     """Return the derivative of the smooth objective along a step."""
-    return problem.space.inner(step, view.residual) - problem.C * float(db @ (problem.rows.E.T @ view.look.slope))
-
-
-def _moved(problem: Problem, view: View, point: Point, along: tuple[Vector, Array, Array]) -> Point:
-    """Return the best point along a step: the smooth objective is piecewise quadratic there."""
     step, db, dz = along
-    space, C = problem.space, problem.C
+    slope = problem.space.inner(step, view.residual) - problem.C * float(db @ (problem.rows.E.T @ view.look.slope))
+    return slope if view.ahead is None else slope + problem.C * float(view.ahead @ dz)
+
+
+def _length(problem: Problem, point: Point, along: tuple[Vector, Array], slope: float) -> float:
+    """Return how far to go along a step: the smooth objective is piecewise quadratic there."""
+    (step, dz), space, C = along, problem.space, problem.C
     across, square = space.inner(step, point.f), space.inner(step, step)
-    slope = _slope(problem, view, step, db)
     if not slope < 0.0:  # rounding: there is nothing to gain
-        return point
+        return 0.0
     low, high, s = 0.0, np.inf, 1.0
     for _ in range(LINE_STEPS):
         first, second = problem.risk.along(point.short, dz, s)
@@ -179,5 +192,4 @@ def _moved(problem: Problem, view: View, point: Point, along: tuple[Vector, Arra
         low, high = (low, s) if first > 0.0 else (s, high)
         tried = s - first / second if second > 0.0 else np.inf
         s = tried if low < tried < high else 0.5 * (low + high) if np.isfinite(high) else 4.0 * s
-    moved = Point(point.f.moved(s, step), point.b + s * db, point.short - s * dz)
-    return best_level(problem, moved)
+    return s

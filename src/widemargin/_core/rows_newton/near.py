@@ -71,6 +71,10 @@ class Near:
         out[self.rows] = slope[: self.rows.size]
         return out
 
+    def given(self, slope: Array) -> Array:
+        """Return slopes of all rows as those of the small problem."""
+        return np.append(slope[self.rows], [group.total for group in self.far])
+
     def seen(self, z: Array) -> Array:
         """Return what the values of all rows are in the small problem."""
         return _seen(z, self.rows, self.far)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -13,7 +13,7 @@ from ..solution import Array
 from .answer import Nothing, Verdict
 from .iterations import Run
 from .near import Near, near
-from .problem import Point, Problem
+from .problem import Point, Problem, Start
 from .spaces import Coefficients, Columns, Vector
 
 NEXT, NEXT_RANGE = 0.5, (1.0, 16.0)  # the last smoothing times this and its steps begins the solve for another C
@@ -23,8 +23,6 @@ MOST_ENTRIES = 1 << 23  # of the differences of all rows, where they are written
 AHEAD = 3.0  # rows are near up to this times the distance from which one came to its margin last time
 KEPT = 0.5  # of the distance before that, at least
 FIRST, SOME = 0.25, 1000  # the share of rows that are near at first, and rows that tell how far they are
-
-Start: TypeAlias = tuple[Vector, Array, float | None]  # function, levels, smoothing
 
 
 class Setting(NamedTuple):
@@ -83,8 +81,9 @@ class Plan:
         C, f, b = self.last
         ahead = float(np.log(problem.C / C))
         if self.slope is None or abs(ahead) > FARTHEST * self.slope.distance:
-            return f, b, self.h
-        return problem.space.moved(f, ahead, self.slope.f), b + ahead * self.slope.b, self.h
+            return Start(f, b, self.h, problem.slopes(f))
+        f = problem.space.moved(f, ahead, self.slope.f)
+        return Start(f, b + ahead * self.slope.b, self.h, problem.slopes(f))
 
     def near(self, problem: Problem, point: Point) -> Near | None:
         """Return the problem of the rows that may come to their margins from a point."""

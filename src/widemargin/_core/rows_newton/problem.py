@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -26,6 +27,15 @@ class Point:
     short: Array
 
 
+class Start(NamedTuple):
+    """Where a solve begins."""
+
+    f: Vector
+    b: Array
+    h: float | None = None  # the smoothing
+    slope: Array | None = None  # of the rows, where they are better known than by the function
+
+
 @dataclass(frozen=True)
 class View:
     """What a point looks like under a smoothing: slopes, the function they make, and the parts of the gap."""
@@ -35,11 +45,12 @@ class View:
     residual: Vector  # f less the function that the slopes make
     error: float  # 1/2 |residual|^2
     excess: float  # of the smoothing; error + excess = primal - dual
+    ahead: Array | None = None  # where the look's slopes are not those at the point: the difference
 
     @property
     def gap(self) -> float:
-        """Return primal - dual: true while the slopes balance the levels."""
-        return self.error + self.excess
+        """Return primal - dual: true while the slopes balance the levels; infinite where they are not the point's."""
+        return self.error + self.excess if self.ahead is None else np.inf
 
 
 @dataclass(frozen=True)
@@ -72,9 +83,17 @@ class Problem:
         """Return the point (f, b)."""
         return Point(f, b, self.rows.margin - self.reach(f) - self.rows.shift(b))
 
+    def slopes(self, f: Vector) -> Array | None:
+        """Return the rows' slopes by the coordinates of the function that they make; None where those do not tell."""
+        D = self.rows.D
+        return D.data * f.w[D.indices] / self.C if self.space.is_gram and D.nnz == D.shape[0] else None
+
     def view(self, point: Point) -> View:
         """Look at a point: one product with the data."""
-        look = self.risk.look(point.short)
+        return self.seen(point, self.risk.look(point.short))
+
+    def seen(self, point: Point, look: RowLook) -> View:
+        """Return the view of a point by slopes and curvatures: one product with the data."""
         residual = self.space.gradient(point.f.w - self.pulled(look.slope))
         norm = self.space.inner(point.f, point.f)
         primal = 0.5 * norm + self.C * (look.loss + self.rows.constant)

@@ -10,8 +10,8 @@ import numpy as np
 from .answer import Nothing, Verdict, verdict
 from .iterations import Run, from_sample, run
 from .near import Near
-from .plan import Plan, Start
-from .problem import Problem
+from .plan import Plan
+from .problem import Problem, Start
 
 NEAR_ROUNDS = 2
 CAREFUL = 0.9  # of the gap is for the near rows
@@ -53,35 +53,37 @@ def solve(problem: Problem, plan: Plan, goal: Goal) -> Outcome:
         if goal.is_met(tried.said):
             return tried
         wider = float(np.clip(np.sqrt(tried.said.gap / goal.tol), 1.0, MOST_WIDER))
-        begin, n_iter = (tried.said.f, tried.found.best.point.b, wider * tried.found.h), tried.n_iter
+        f, n_iter = tried.said.f, tried.n_iter
+        begin = Start(f, tried.found.best.point.b, wider * tried.found.h, problem.slopes(f))
     return _by_all_rows(problem, plan, goal, begin, n_iter)
 
 
 def _sampled(problem: Problem, goal: Goal) -> Start | None:
     start = from_sample(problem, goal.tol, goal.max_iter)
-    return None if start[2] is None else start
+    return None if start.h is None else start
 
 
 def _by_near_rows(problem: Problem, plan: Plan, goal: Goal, begin: Start, n_iter: int) -> Outcome | None:
-    point = problem.point(*begin[:2])
+    point = problem.point(begin.f, begin.b)
     part = plan.near(problem, point)
     if part is None:
         return None
-    found = run(part.problem, CAREFUL * goal.tol, goal.max_iter, goal.report, (part.start, *begin[1:]))
+    start = begin._replace(f=part.start, slope=None if begin.slope is None else part.given(begin.slope))
+    found = run(part.problem, CAREFUL * goal.tol, goal.max_iter, goal.report, start)
     said = verdict(problem, found, goal.nothing, part)
     plan.keep_reach(point.short, said.short)
     return Outcome(found, said, part, n_iter + found.n_iter)
 
 
 def _by_all_rows(problem: Problem, plan: Plan, goal: Goal, begin: Start | None, n_iter: int) -> Outcome:
-    first, tol = None if begin is None else problem.point(*begin[:2]).short, goal.tol
+    first, tol = None if begin is None else problem.point(begin.f, begin.b).short, goal.tol
     for _ in range(TRIES):
         found = run(problem, tol, goal.max_iter, goal.report, begin)
         said = verdict(problem, found, goal.nothing)
         n_iter += found.n_iter
         if not found.is_done or goal.is_met(said):
             break
-        tol, begin = 0.1 * min(tol, said.gap), (said.f, found.best.point.b, None)
+        tol, begin = 0.1 * min(tol, said.gap), Start(said.f, found.best.point.b)
     if first is not None:
         plan.keep_reach(first, said.short)
     return Outcome(found, said, None, n_iter)

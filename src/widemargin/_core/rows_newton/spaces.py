@@ -167,6 +167,10 @@ class Coefficients:
         out[items] = w
         return out
 
+    def diag(self) -> Array:
+        """Return the squared norm of each item."""
+        raise NotImplementedError
+
     def corner(self, items: IntArray) -> Array:
         """Return the rows and columns of some items, given in ascending order; the lower half counts."""
         raise NotImplementedError
@@ -206,6 +210,10 @@ class Gram(Coefficients):
     def at(self, items: IntArray) -> Gram:
         """Return the space over the leading items: whole blocks, nothing is copied."""
         return Gram(self.blocks[: -(-items.size // BLOCK)])
+
+    def diag(self) -> Array:
+        """Return the squared norm of each item."""
+        return np.concatenate([np.diag(block, b * BLOCK) for b, block in enumerate(self.blocks)]).astype(float)
 
     def corner(self, items: IntArray) -> Array:
         """Return the lower half of the rows and columns of some items, given in ascending order."""
@@ -253,6 +261,11 @@ class Paired(Coefficients):
     def at(self, items: IntArray) -> Paired:
         """Return the space over the leading differences."""
         return Paired(self.K, self.ends[: items.size])
+
+    def diag(self) -> Array:
+        """Return the squared norm of each difference."""
+        own, (first, second) = np.diag(self.K), self.ends.T
+        return (own[first] + own[second] - 2.0 * self.K[first, second]).astype(float)
 
     def corner(self, items: IntArray) -> Array:
         """Return the rows and columns of some differences; the lower half counts."""
