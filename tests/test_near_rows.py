@@ -16,7 +16,7 @@ from widemargin._core.rows_newton.differences import distinct_differences
 from widemargin._core.rows_newton.problem import Problem
 
 KINDS = ("classes", "targets", "pairs", "ties", "both_ways")  # rows with slacks of their own
-SPACES = ("columns", "written out", "gram")
+SPACES = ("columns", "written out")
 
 
 @pytest.fixture
@@ -27,14 +27,10 @@ def any_size(monkeypatch):
 
 
 def make_problem(how, kind="ties", C=0.7, seed=0):
-    """Return a problem over columns or over a Gram matrix, with weights."""
+    """Return a problem over columns, with weights."""
     rng = np.random.default_rng(seed)
     X, u = items(rng)
     rows = make_rows(kind, u, rng)
-    if how == "gram":
-        found = distinct_differences(rows)
-        gram = found.gram(make_map("kernel", X).against, np.float64)
-        return Problem(RowsRisk(found.rows, HINGE), gram, C)
     problem = Problem(RowsRisk(rows, HINGE), spaces.Columns(X), C)
     if how == "written out":
         shared = Plan(is_shared=True)
@@ -62,7 +58,7 @@ def test_slopes_of_near_rows_bound_all_rows(kind, how):
         lifted = part.slopes(slope)
         assert_allclose(bounds.feasible(problem.risk, lifted), lifted, atol=1e-12)
         assert bounds.lower_bound(problem, lifted)[1] == pytest.approx(small, rel=1e-9)
-        w = problem.space.gradient(part.weights(part.problem.pulled(slope)))
+        w = problem.space.gradient(part.problem.pulled(slope))
         v = problem.space.gradient(problem.pulled(lifted))
         assert_allclose(problem.space.inner(w, w), problem.space.inner(v, v), rtol=1e-9)
 
@@ -88,8 +84,8 @@ def test_the_small_problem_is_the_whole_one_where_it_was_seen_from_and_below_els
 @pytest.mark.usefixtures("any_size")
 @pytest.mark.parametrize("how", ["linear", "kernel", "items", "float32"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_path_of_near_rows_agrees_with_the_interior_point(kind, how, monkeypatch):
-    """Every point of a path is the optimum to the gap, and most are found from near rows alone."""
+def test_a_path_agrees_with_the_interior_point(kind, how, monkeypatch):
+    """Every point of a path is the optimum to the gap; linear ones are mostly found from near rows alone."""
     rng = np.random.default_rng(3)
     X, u = items(rng, n=120)
     rows, map_, shared = make_rows(kind, u, rng), make_map(how, X), Plan(is_shared=True)
@@ -100,18 +96,17 @@ def test_a_path_of_near_rows_agrees_with_the_interior_point(kind, how, monkeypat
         found = rows_newton(rows, map_, C, HINGE, tol=1e-4, max_iter=200, plan=shared)
         assert_agree(found, exact(rows, oracle_map, C, HINGE), 1e-4, rows, map_, C, HINGE)
         assert shared.last.C == C
-    assert sum(parts) >= 3
+    assert sum(parts) >= 3 if how in ("linear", "float32") else not any(parts)
 
 
 @pytest.mark.usefixtures("any_size")
-@pytest.mark.parametrize("how", ["linear", "kernel"])
-def test_too_narrow_a_view_is_made_good(how, monkeypatch):
+def test_too_narrow_a_view_is_made_good(monkeypatch):
     """Where more rows come to their margins than were looked at, a second look or all rows find the optimum."""
     monkeypatch.setattr(plan, "AHEAD", 0.05)
     monkeypatch.setattr(plan, "FIRST", 0.02)
     rng = np.random.default_rng(4)
     X, u = items(rng, n=120)
-    rows, map_, shared = make_rows("ties", u, rng), make_map(how, X), Plan(is_shared=True)
+    rows, map_, shared = make_rows("ties", u, rng), make_map("linear", X), Plan(is_shared=True)
     looks, whole = [], rounds.verdict
     monkeypatch.setattr(rounds, "verdict", lambda *a: looks.append(len(a)) or whole(*a))
     for C in (0.05, 0.5, 5.0):
@@ -183,7 +178,7 @@ def test_shared_kernel_values_are_the_same_values():
     rng = np.random.default_rng(9)
     X, u = items(rng, n=700)
     found, against = distinct_differences(make_rows("ties", u, rng)), make_map("items", X).against
-    apart, kept = (found.gram(against, np.dtype(np.float32), is_shared=is_shared) for is_shared in (False, True))
+    apart, kept = (found.gram(against, np.dtype(np.float32), keep=keep) for keep in (0, found.size))
     w = rng.normal(size=found.size)
     assert_allclose(kept.vector(w).u, apart.vector(w).u, atol=1e-3)
     assert_allclose(kept.exact(w, w)[0].u, apart.exact(w, w)[0].u, atol=1e-9)

@@ -39,6 +39,7 @@ WALK_STEPS = 10, 0.005, 0.4  # the same, the others times items and pairs / item
 WALK_PAIRS = 200_000  # pairs up to which a walk looks at them all
 WALK_VALUES = 5_000_000  # kernel values, or features, that a walk has at hand
 SAME = 1e-10  # gap up to which an exact answer is kept for another C
+KEPT_ITEMS = 10_000  # items or differences up to which a path keeps float64 kernel values: 400 MB
 ROUNDED_ITEMS = 300  # items above which Newton works on float32 kernel values (its certificates never do)
 ROUNDED_TOL = 1e-6  # gap down to which those lead
 ROUNDED_VALUES = (1e-20, 1e30)  # largest kernel values that are safe in float32
@@ -151,13 +152,18 @@ class Solving:
         most = 0 if self._is_on_path(task) and not begins else self._most_exact_rows(task.map_)
 
         def solve(map_):
-            plan = task.row_plans.setdefault(part, _core.rows_newton.Plan(is_shared=task.is_path))
+            plan = self._row_plan(task, part)
             found = self._walk(task, C, part) or self._solve_rows_at(rows, map_, C, plan, most)
             if found[0] == "newton" and self._walk_may_pay(task, map_, rows.merged.shape[0], found[1], part):
                 self._begin_walk(task, rows.merged, map_, C, found[1], part)
             return found
 
         return task.answer(C, self.tol, lambda: self._solve_by_rank(task, solve), part)
+
+    def _row_plan(self, task, part):
+        """Return what the solves of a part share."""
+        most = min(KEPT_ITEMS, int(np.sqrt(most_memory(self.memory_limit) / BYTES_WHOLE)))
+        return task.row_plans.setdefault(part, _core.rows_newton.Plan(task.is_path, most))
 
     def _solve_by_rank(self, task, solve):
         """Return solve(map): in the columns of a kernel of small rank where they serve, else for the kernel itself."""
@@ -247,7 +253,7 @@ class Solving:
     def _solve_implicit(self, task, map_, C):
         """Solve implicit pairs by Newton; where that fails, or is dear, by solvers that write them out."""
         if self._has_few_pairs(task, map_):
-            plan = task.row_plans.setdefault(0, _core.rows_newton.Plan(is_shared=task.is_path))
+            plan = self._row_plan(task, 0)
             found = self._rows_newton(task.rows, map_, C, plan)
             if found[1].status is Status.CONVERGED:
                 return found

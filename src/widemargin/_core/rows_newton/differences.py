@@ -36,13 +36,13 @@ class Differences(NamedTuple):
         """Return how many there are."""
         return len(self.ends)
 
-    def gram(self, against: Against, dtype: DTypeLike, *, is_shared: bool = False, known: Sequence[Tile] = ()) -> Gram:
+    def gram(self, against: Against, dtype: DTypeLike, *, keep: int = 0, known: Sequence[Tile] = ()) -> Gram:
         """Return the Gram matrix of the differences; its exact products are computed anew where it is rounded.
 
-        Several solves share the exact values, if they are few: then those are rounded, and `known` to the next.
+        Several solves share the exact values of so many to `keep`: then those are rounded, and `known` to the next.
         """
         is_rounded = dtype != np.float64
-        if is_rounded and is_shared and not known and self.size <= KEPT:
+        if is_rounded and not known and self.size <= keep:
             known = list(self.tiles(against, np.dtype(np.float64)))
         blocks = [np.empty((b - a, b), dtype) for a, b in self._strips()]
         for a, c, tile in known or self.tiles(against, np.dtype(dtype)):
@@ -50,10 +50,10 @@ class Differences(NamedTuple):
             block[:, c : c + TILE] = tile[:, : block.shape[1] - c]
         return Gram(blocks, _Products(self, against, list(known)), known) if is_rounded else Gram(blocks)
 
-    def paired(self, against: Against, dtype: DTypeLike, *, is_shared: bool = False) -> Paired:
+    def paired(self, against: Against, dtype: DTypeLike, *, keep: int = 0) -> Paired:
         """Return the same matrix by way of the items', where those are fewer."""
         items = Differences(np.arange(self.n_items)[:, None], self.rows, self.n_items)
-        gram = items.gram(against, dtype, is_shared=is_shared)
+        gram = items.gram(against, dtype, keep=keep)
         K = gram.square(np.arange(self.n_items))
         if gram.products is None:
             return Paired(K, self.ends)

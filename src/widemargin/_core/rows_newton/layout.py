@@ -91,7 +91,7 @@ def gram_bytes(rows: Rows, map_: Map, plan: Plan, tol: float, C: float) -> int:
 
 def lay_out(rows: Rows, map_: Map, loss: Loss, dtype: np.dtype, plan: Plan) -> Setting:
     """Return the problem in the coordinates that suit it, and the way back."""
-    is_shared = plan.is_shared
+    keep = plan.most_kept if plan.is_shared else 0
     X = map_.columns()
     if X is not None:
         return Setting(Problem(RowsRisk(rows, loss), Columns(X), np.nan), lambda w: w, lambda a: rows.adjoint @ a)
@@ -101,10 +101,10 @@ def lay_out(rows: Rows, map_: Map, loss: Loss, dtype: np.dtype, plan: Plan) -> S
         problem = Problem(RowsRisk(rows, loss), Columns(map_.features()), np.nan)
         return Setting(problem, map_.from_features, lambda a: rows.adjoint @ a)
     if way is Way.PAIRED:
-        space: Space = found.paired(map_.against, dtype, is_shared=is_shared)
+        space: Space = found.paired(map_.against, dtype, keep=keep)
     else:
         found = shuffled_items(rows) if way is Way.ITEMS else found
-        space = found.gram(map_.against, dtype, is_shared=is_shared, known=_known(plan))
+        space = found.gram(map_.against, dtype, keep=keep, known=_known(plan))
     problem = Problem(RowsRisk(found.rows, loss), space, np.nan)
     return Setting(problem, found.on_items, lambda a: found.on_items(found.rows.D.T @ a))
 

@@ -59,6 +59,7 @@ class Plan:
     """What solves of the same rows share, and where the last ones ended: only C may change between them."""
 
     is_shared: bool = False  # whether several solves are to come
+    most_kept: int = 4000  # differences up to which these share float64 kernel values: 64 MB
     setting: Setting | None = None
     nothing: Nothing | None = None
     last: Mark | None = None
@@ -123,7 +124,7 @@ class Plan:
             self.slope = Slope(f, (self.last.b - last.b) / d, abs(d))
         elif self.is_shared:
             f, b = found.tangent()
-            f = f if part is None else problem.space.vector(part.weights(f.w))
+            f = f if part is None else problem.space.vector(f.w)
             self.slope = Slope(f, b, 1.0)
         wider = float(np.clip(NEXT * n_iter, *NEXT_RANGE))
         self.h = found.fitting if n_iter <= QUICK else wider * found.h

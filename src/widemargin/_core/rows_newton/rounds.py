@@ -53,8 +53,7 @@ def solve(problem: Problem, plan: Plan, goal: Goal) -> Outcome:
         if goal.is_met(tried.said):
             return tried
         wider = float(np.clip(np.sqrt(tried.said.gap / goal.tol), 1.0, MOST_WIDER))
-        f, n_iter = tried.said.f, tried.n_iter
-        begin = Start(f, tried.found.best.point.b, wider * tried.found.h, problem.slopes(f))
+        begin, n_iter = Start(tried.said.f, tried.found.best.point.b, wider * tried.found.h), tried.n_iter
     return _by_all_rows(problem, plan, goal, begin, n_iter)
 
 
@@ -68,8 +67,7 @@ def _by_near_rows(problem: Problem, plan: Plan, goal: Goal, begin: Start, n_iter
     part = plan.near(problem, point)
     if part is None:
         return None
-    start = begin._replace(f=part.start, slope=None if begin.slope is None else part.given(begin.slope))
-    found = run(part.problem, CAREFUL * goal.tol, goal.max_iter, goal.report, start)
+    found = run(part.problem, CAREFUL * goal.tol, goal.max_iter, goal.report, begin._replace(f=part.start))
     said = verdict(problem, found, goal.nothing, part)
     plan.keep_reach(point.short, said.short)
     return Outcome(found, said, part, n_iter + found.n_iter)

@@ -175,10 +175,6 @@ class Coefficients:
         """Return the rows and columns of some items, given in ascending order; the lower half counts."""
         raise NotImplementedError
 
-    def square(self, items: IntArray) -> NDArray:
-        """Return the rows and columns of some items, given in ascending order, in the precision of K."""
-        raise NotImplementedError
-
 
 @dataclass(frozen=True)
 class Gram(Coefficients):
@@ -269,17 +265,10 @@ class Paired(Coefficients):
 
     def corner(self, items: IntArray) -> Array:
         """Return the rows and columns of some differences; the lower half counts."""
-        return self._filled(items, np.empty((items.size, items.size)), is_half=True)
-
-    def square(self, items: IntArray) -> NDArray:
-        """Return the rows and columns of some differences in the precision of K."""
-        return self._filled(items, np.empty((items.size, items.size), self.dtype), is_half=False)
-
-    def _filled(self, items: IntArray, out: NDArray, *, is_half: bool) -> NDArray:
         first, second = self.ends[items].T
+        out = np.empty((items.size, items.size))
         for a in range(0, items.size, TILE):
-            rows = slice(a, a + TILE)
-            end = min(a + TILE, items.size) if is_half else items.size
+            rows, end = slice(a, a + TILE), min(a + TILE, items.size)
             near = self.K[first[rows]]
             near -= self.K[second[rows]]
             out[rows, :end] = near.take(first[:end], axis=1)
