@@ -36,6 +36,7 @@ FINE, STEEP = 1e-7, 100.0
 ROW_STEPS = 100  # of Newton on few rows, on a path: as dear as an exact solve
 LOOSE = 1e-6  # gap from which it need not be
 WALK_STEPS = 10, 0.005, 0.4  # the same, the others times items and pairs / items: as dear as a walk to the next C
+HELD_STEPS = 2  # of Newton's are as dear as one that holds the rows of a kernel at their margins
 WALK_PAIRS = 200_000  # pairs up to which a walk looks at them all
 WALK_VALUES = 5_000_000  # kernel values, or features, that a walk has at hand
 SAME = 1e-10  # gap up to which an exact answer is kept for another C
@@ -154,7 +155,8 @@ class Solving:
         def solve(map_):
             plan = self._row_plan(task, part)
             found = self._walk(task, C, part) or self._solve_rows_at(rows, map_, C, plan, most)
-            if found[0] == "newton" and self._walk_may_pay(task, map_, rows.merged.shape[0], found[1], part):
+            n_steps = found[1].n_iter * (HELD_STEPS if map_.is_gram else 1)
+            if found[0] == "newton" and self._walk_may_pay(task, map_, rows.merged.shape[0], n_steps, part):
                 self._begin_walk(task, rows.merged, map_, C, found[1], part)
             return found
 
@@ -267,7 +269,12 @@ class Solving:
             name, solution = self._newton(task, map_, C, budget)
         out_of_reach = task.comparisons.n_pairs > EXPLICIT_PAIRS_RESCUE or not is_whole
         n_pairs = task.comparisons.n_pairs
-        if map_.is_gram and is_whole and n_pairs <= WALK_PAIRS and self._walk_may_pay(task, map_, n_pairs, solution):
+        if (
+            map_.is_gram
+            and is_whole
+            and n_pairs <= WALK_PAIRS
+            and self._walk_may_pay(task, map_, n_pairs, solution.n_iter)
+        ):
             self._begin_walk(task, task.rows, map_, C, solution)
         if solution.status is Status.CONVERGED or out_of_reach:
             return name, solution
@@ -294,11 +301,11 @@ class Solving:
             task.walks[part] = None  # and not again
         return solution and ("margin_walk", solution)
 
-    def _walk_may_pay(self, task, map_, n_rows, solution, part=0):
+    def _walk_may_pay(self, task, map_, n_rows, n_steps, part=0):
         """Whether Newton took so many steps on a path that few rows change sides from here on, in comparison."""
         steps = np.dot(WALK_STEPS, (1.0, map_.n_items, n_rows / map_.n_items))
         n_values = map_.n_items * (map_.n_items if map_.is_gram else map_.n_features)
-        is_slow = self._is_on_path(task) and solution.n_iter > steps and part not in task.walks
+        is_slow = self._is_on_path(task) and n_steps > steps and part not in task.walks
         return is_slow and not LOSSES[self.loss].squared and 0 < n_values <= WALK_VALUES
 
     def _begin_walk(self, task, rows, map_, C, solution, part=0):

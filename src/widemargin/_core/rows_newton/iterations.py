@@ -85,7 +85,7 @@ def run(
         step, db = direction(problem, view)
         dz = problem.reach(step) + problem.rows.shift(db)
         slope = _slope(problem, view, (step, db, dz))
-        left = -0.5 * slope
+        left = -0.5 * slope if slope < 0.0 or view.ahead is None else np.inf
         if left + view.excess <= NEAR * room:
             best = best.with_dual(*_predicted(problem, view, dz))
         s = _length(problem, point, (step, dz), slope)
