@@ -215,7 +215,7 @@ class Solving:
             return self._exactly(rows, map_, C)
         found = self._rows_newton(rows, map_, C, plan, min(self.max_iter, ROW_STEPS) if are_few else self.max_iter)
         with suppress(MemoryError):  # then the honest gap of what could be done
-            if found[1].status is not Status.CONVERGED and not are_few and plan.refined():
+            if found[1].status is not Status.CONVERGED and plan.refined():
                 found = min(found, self._rows_newton(rows, map_, C, plan), key=lambda f: f[1].gap)
             if found[1].status is not Status.CONVERGED:
                 plan.is_hard = True

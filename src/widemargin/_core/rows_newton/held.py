@@ -54,5 +54,4 @@ class Held:
     def moved(self, view: View, dz: Array, step: float) -> Held:
         """Return the slopes after a part of Newton's step; they follow its model."""
         end = view.look.slope - view.look.curvature * dz
-        part = np.where(view.look.curvature > 0.0, step, 1.0)
-        return replace(self, slope=self.slope + part * (end - self.slope))
+        return replace(self, slope=np.where(view.look.curvature > 0.0, self.slope + step * (end - self.slope), end))

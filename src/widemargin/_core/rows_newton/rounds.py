@@ -79,7 +79,7 @@ def _by_all_rows(problem: Problem, plan: Plan, goal: Goal, begin: Start | None, 
         found = run(problem, tol, goal.max_iter, goal.report, begin)
         said = verdict(problem, found, goal.nothing)
         n_iter += found.n_iter
-        if not found.is_done or goal.is_met(said):
+        if not found.is_done or goal.is_met(said) or problem.space.is_rounded:  # exact values are needed
             break
         tol, begin = 0.1 * min(tol, said.gap), Start(said.f, found.best.point.b)
     if first is not None:

@@ -37,7 +37,7 @@ class Columns:
     """u = X w, X dense (float32 or float64, never copied whole) or CSR."""
 
     X: Any
-    is_gram = False
+    is_gram = is_rounded = False
 
     @property
     def n_items(self) -> int:
@@ -116,6 +116,11 @@ class Coefficients:
     def dtype(self) -> np.dtype:
         """Return the precision of the values."""
         raise NotImplementedError
+
+    @property
+    def is_rounded(self) -> bool:
+        """Whether the values are rounded ones."""
+        return self.products is not None
 
     @property
     def rounding(self) -> float:
