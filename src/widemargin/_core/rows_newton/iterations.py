@@ -103,7 +103,7 @@ def _widen(room: float, excess: float) -> float:
 
 
 def _shrink(room: float, *, is_held: bool) -> float:
-    """Return the factor for h: the excess falls with its square while rows are dense around the margin, or are held."""
+    """Return the factor for h: the excess falls with it where rows are held, with its square where they are dense."""
     if is_held:
         return float(np.clip(0.5 * room, 0.1, 0.5))
     return float(np.clip(np.sqrt(0.3 * room), 0.2, 0.5))
