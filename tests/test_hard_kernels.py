@@ -165,3 +165,18 @@ def test_a_path_that_has_little_to_gain_does_without_all_items(loss, monkeypatch
     path = c_path(estimator, X, y, Cs)
     assert path.gaps.max() <= 1e-3
     assert {model.solver_ for model in path.estimators} == {"newton"}
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize(("n", "solver"), [(300, "interior_point"), (320, "newton")])
+def test_few_pairs_of_many_items_need_not_be_exact(loss, n, solver):
+    """A factor of all items costs more than Newton's steps; the gap is true either way."""
+    X, y = noisy(n)
+    how = {"kernel": "rbf", "gamma": GAMMA, "loss": loss, "C": 0.1}
+    model = RankingSVM(**how).fit(X, y, qid=np.arange(n) // 20)
+    exact = RankingSVM(**how, tol=1e-9).fit(X, y, qid=np.arange(n) // 20)
+    assert model.solver_ == solver
+    assert exact.solver_ == "interior_point"
+    assert model.duality_gap_ <= 1e-4
+    assert exact.duality_gap_ <= 1e-9
+    assert model.objective_ * (1 - model.duality_gap_) <= exact.objective_ <= model.objective_ * (1 + 1e-9)
