@@ -357,7 +357,8 @@ def test_few_items_are_preconditioned_along_a_path(loss, monkeypatch):
     alone = len(seen)
     seen.clear()
     plan, start = Plan.of(risk, map_), None
-    for C, own in zip(Cs, cold, strict=True):
+    for k, (C, own) in enumerate(zip(Cs, cold, strict=True)):
+        plan.memory.n_ahead = Cs.size - 1 - k
         solution = newton(risk, map_, C, tol=1e-4, start=start, plan=plan)
         start = solution.weights
         assert solution.status is Status.CONVERGED

@@ -152,3 +152,31 @@ def test_the_first_smoothing_curves_all_pairs():
     risk, map_ = risk_of(y, HINGE), KernelMap(rbf_kernel(X, gamma=GAMMA))
     few = newton(risk, map_, 1e4, max_iter=3)
     assert few.objective < 1e4 * risk.evaluate(np.zeros(300))[0].loss
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_a_path_that_has_little_to_gain_does_without_all_items(loss, monkeypatch):
+    """A kernel of full rank, solves of few steps: factors would cost more than the steps that they save."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 10))
+    y = np.sin(X[:, 0]) + X[:, 1] * X[:, 2] / 2 + X[:, 3] + 0.3 * rng.normal(size=500)
+    monkeypatch.setattr(Span, "best", None)
+    estimator, Cs = RankingSVM(kernel="rbf", gamma=0.1, loss=loss, tol=1e-3), np.logspace(-4, -1, 8)
+    path = c_path(estimator, X, y, Cs)
+    assert path.gaps.max() <= 1e-3
+    assert {model.solver_ for model in path.estimators} == {"newton"}
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize(("n", "solver"), [(300, "interior_point"), (320, "newton")])
+def test_few_pairs_of_many_items_need_not_be_exact(loss, n, solver):
+    """A factor of all items costs more than Newton's steps; the gap is true either way."""
+    X, y = noisy(n)
+    how = {"kernel": "rbf", "gamma": GAMMA, "loss": loss, "C": 0.1}
+    model = RankingSVM(**how).fit(X, y, qid=np.arange(n) // 20)
+    exact = RankingSVM(**how, tol=1e-9).fit(X, y, qid=np.arange(n) // 20)
+    assert model.solver_ == solver
+    assert exact.solver_ == "interior_point"
+    assert model.duality_gap_ <= 1e-4
+    assert exact.duality_gap_ <= 1e-9
+    assert model.objective_ * (1 - model.duality_gap_) <= exact.objective_ <= model.objective_ * (1 + 1e-9)

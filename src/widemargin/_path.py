@@ -92,7 +92,7 @@ def _along(estimator, data, given, Cs):
     if finite:
         posed = clone(estimator).set_params(C=finite[0])
         task = posed._pose(*data, **given)  # noqa: SLF001 (the machines' own seam)
-        task.is_path = len(finite) > 1
+        task.Cs = finite
         for C in finite:
             model = copy(posed)  # with what the data determined
             model.C = C

@@ -29,6 +29,7 @@ EXACT_ROWS = 5_000  # explicit rows up to this are solved to rounding, whatever 
 EXACT_KERNEL_ROWS = 1_500  # the same with a kernel, whose Newton steps cost the cube of them
 FIRST_ROWS = 200  # rows up to which a path begins with an exact solve: it is as quick as Newton without a start
 EXPLICIT_PAIRS = 20_000  # pairs are written out up to this: the interior point is exact there, and fast enough
+EXACT_ITEMS = 300  # of a kernel up to which it is: beyond, Newton is 10 to 100 times faster
 EXPLICIT_PAIRS_FINE = 200_000  # the same where Newton is slow on a kernel: a fine tol, or a C that makes it steep
 EXPLICIT_PAIRS_RESCUE = 1_000_000  # the same where Newton did not reach the gap
 FEW_PAIRS = (2, 1)  # times the items: so many pairs of a hinge, or a squared hinge, are looked at one by one
@@ -230,17 +231,18 @@ class Solving:
         """Solve all pairs of levels: written out where they are few, hard or must be exact; else implicit."""
         levels, map_ = task.comparisons, task.in_columns or task.map_
         C = self._scaled_C(levels.total_weight)
-        hard_kernel = map_.is_gram and (self.tol < FINE or C * np.mean(map_.diag()) > STEEP)
-        limit = max(exact_pairs, EXPLICIT_PAIRS_FINE) if hard_kernel else exact_pairs
         is_needed = exact_pairs > EXPLICIT_PAIRS  # more are asked for where rules need exactness
-        is_explicit = np.isinf(C) or (levels.n_pairs <= limit and (is_needed or not self._is_on_path(task)))
+        is_exact = levels.n_pairs <= exact_pairs and (is_needed or not map_.is_gram or levels.n_items <= EXACT_ITEMS)
+        hard_kernel = map_.is_gram and (self.tol < FINE or C * np.mean(map_.diag()) > STEEP)
+        is_few = is_exact or (hard_kernel and levels.n_pairs <= EXPLICIT_PAIRS_FINE)
+        is_explicit = np.isinf(C) or (is_few and (is_needed or not self._is_on_path(task)))
         tol = min(self.tol, SAME) if is_explicit and is_needed else self.tol
 
         def solve(map_):
             if not is_explicit:
                 return self._walk(task, C) or self._solve_implicit(task, map_, C)
-            is_loose = levels.n_pairs > exact_pairs
-            return self._from_nearby(task, map_, C) or self._interior_point(task.rows, map_, C, is_loose=is_loose)
+            found = self._from_nearby(task, map_, C)
+            return found or self._interior_point(task.rows, map_, C, is_loose=not is_exact)
 
         return task.answer(C, tol, lambda: self._solve_by_rank(task, solve))
 
@@ -336,6 +338,7 @@ class Solving:
         how = {"tol": self.tol, "max_iter": self.max_iter, "verbose": bool(self.verbose), "budget": budget}
         n_threads = effective_n_jobs(self.n_jobs)
         alone = _libraries().limit(limits=1, user_api="blas") if n_threads > 1 else nullcontext()
+        plan.memory.n_ahead = sum(C > self.C for C in task.Cs)
         with alone:  # threads take blocks: BLAS must not bring its own
             start = self._last_weights(task, seen) if task.start is None else task.start
             solution = _core.newton.newton(risk, seen, C, start=start, plan=plan, **how)

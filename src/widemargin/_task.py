@@ -21,7 +21,12 @@ class Task:
     row_plans: dict = field(default_factory=dict)  # the same for explicit rows, by part
     walks: dict = field(default_factory=dict)  # exact solutions that walk to the next C, by part; None once they failed
     answers: dict[int, Answer] = field(default_factory=dict)
-    is_path: bool = False  # whether more values of C follow
+    Cs: list[float] = field(default_factory=list)  # that will be asked for, where they are more than one fit's
+
+    @property
+    def is_path(self):
+        """Whether solves have neighbours."""
+        return len(self.Cs) > 1
 
     @cached_property
     def in_columns(self):

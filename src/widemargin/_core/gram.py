@@ -24,7 +24,7 @@ BYTES_WHOLE, BYTES_HALF = 24, 4  # that a fit needs for each entry of the matrix
 BYTES_ROOMY = 64  # the same with a preconditioner of all items
 SPAN_SHARE, LEAST_SPAN, LARGEST_SPAN = 0.08, 250, 1200  # items of the span
 SPAN_SEED = 20101
-KEPT_ITEMS = 4000  # items up to which float64 values asked for twice are kept: 128 MB
+KEPT_ITEMS, KEPT_SHARED_ITEMS = 4000, 6000  # up to which float64 values are kept, asked for twice or shared: 144 MB
 FLUSH, TINY = 1e-21, 1e-36  # float64 beside the first knows nothing below 2e-37; above the other all is well
 LARGE = 1 << 22  # bytes from which NumPy asks for huge pages: where memory is in pieces they take longer than a fit
 PIVOTED_ITEMS = 1500  # items up to which all are searched for a span
@@ -204,7 +204,7 @@ class HalfGram:
         n = X.shape[0]
         width = n if n <= SQUARE_ITEMS else STRIP
         strips = [_room(n - a, min(width, n - a), np.float32) for a in range(0, n, width)]
-        kept = [_room(n, n, np.float64)] if is_shared and n <= KEPT_ITEMS else []
+        kept = [_room(n, n, np.float64)] if is_shared and n <= KEPT_SHARED_ITEMS else []
 
         def store(rows: slice, columns: slice, K: Array) -> None:
             k = columns.start // width

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 from scipy.linalg import lapack
 
-from .gram import PIVOTED_ITEMS, HalfGram, WholeGram, streamed_product
+from .gram import HalfGram, WholeGram, streamed_product
 from .kernels import Kernel, Linear
 from .low_rank import MOST, LowRankMap
 from .solution import Array
@@ -259,10 +259,8 @@ class ItemsMap:
         """Return the Gram matrix of the items, whole."""
         return self._whole.K
 
-    def quick_gram(self, *, is_shared: bool = False) -> HalfGram | WholeGram:
+    def quick_gram(self, *, is_shared: bool = False) -> HalfGram:
         """Return the Gram matrix for many products, made once; say at first whether several solves will share it."""
-        if is_shared and self.n_items <= PIVOTED_ITEMS:
-            return WholeGram(self._whole.K)
         if not self.half:
             self.half.append(HalfGram.of(self.kernel, self.X, is_shared=is_shared))
         return self.half[0]

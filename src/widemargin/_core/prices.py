@@ -11,9 +11,10 @@ import numpy as np
 from .comparisons import IntArray
 
 BYTE = 4.5e-11  # read from a matrix
+PARTNERS = 6e-8  # of an item, summed over in a product with the Hessian
 FLOP = 2.5e-11  # of products of matrices and their factors
 ENTRY = 2.5e-8  # of a matrix that pairs are summed over
-DIRECTIONS, CG_STEPS = 5, 12  # that a preconditioner of all items serves, and that each takes
+DIRECTIONS, CG_STEPS = 5, 12  # that a preconditioner of all items serves at least, and that each takes
 STEP, LOOK = 1e-4, 5.5e-7  # of Newton's, and the looks at an item's pairs along its line search
 BEGIN, PASS = 0.02, 6e-6  # of an interior point, and of its passes over a pair until a moderate gap
 CUBE, OWN_CUBE = 1e-10, 6e-10  # of its factors: of all items, and of those that are compared with each other
@@ -23,7 +24,7 @@ EXACT = 3.0  # times that to the last digits
 def cg_step(n: int, rank: int, *, is_rounded: bool) -> float:
     """Return the price of a step of conjugate gradients for n items, with a preconditioner of a rank or 0."""
     width = 4 if is_rounded else 8
-    return BYTE * (width * n * (0.5 * n + rank) + 12 * rank * rank)
+    return BYTE * (width * n * (0.5 * n + rank) + 12 * rank * rank) + PARTNERS * n
 
 
 def newton_step(n: int) -> float:
@@ -36,9 +37,9 @@ def preconditioner(n: int, rank: int) -> float:
     return FLOP * (2.0 * n + rank) * rank * rank + ENTRY * n * rank
 
 
-def direction(n: int, rank: int) -> float:
-    """Return the price of a direction with a preconditioner of all items."""
-    return preconditioner(n, rank) / DIRECTIONS + CG_STEPS * cg_step(n, rank, is_rounded=False)
+def direction(n: int, rank: int, n_served: float) -> float:
+    """Return the price of a direction with a preconditioner of all items that serves so many."""
+    return preconditioner(n, rank) / max(DIRECTIONS, n_served) + CG_STEPS * cg_step(n, rank, is_rounded=False)
 
 
 def interior_point(n_pairs: int, sizes: IntArray, *, is_exact: bool) -> float:

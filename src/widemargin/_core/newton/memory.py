@@ -2,9 +2,9 @@
 
 Directions are found by conjugate gradients. How they are helped depends on what they cost so far:
 1. Not at all, as long as they take few steps.
-2. By a preconditioner on the span of some items drawn at random.
-3. By one on the span of all that matter, from float64 values: once as much was spent as it costs to find the span,
-   and where directions are dearer than they will be with it. Kernels of full rank gain nothing.
+2. By a preconditioner on the span of some items drawn at random, where there are more than a thousand.
+3. By one on the span of all that matter, from float64 values: once as much was spent as it costs to find the span, or
+   will be on the way to the last C, and where directions are dearer than with it. Kernels of full rank gain nothing.
 A preconditioner is made anew where steps are many and have cost as much.
 """
 
@@ -24,8 +24,8 @@ from .galerkin import Galerkin, Identity, Steady
 if TYPE_CHECKING:
     from .kernel import KernelGoal, Look
 
-EASY_CG, STALE_CG = 14, 20  # steps of conjugate gradients: to do without a preconditioner, or to make a new one
-EASY_ALONE_CG = 24  # the same for one solve of some thousand items
+STALE_CG = 20  # steps of conjugate gradients for which a new preconditioner is made
+EASY_ALONE_CG = 24  # steps to do without one, for one solve of some thousand items
 EASY_MANY_CG, SPAN_OF_A_STEP = 2, 100  # the same for many items: what a preconditioner costs depends on its span
 MOST_CG, MOST_ROUNDED_CG = 200, 60  # a preconditioner that needs more is spoilt: float32 cancels at a large C
 FEW_ITEMS, FEW_SHARED_ITEMS = 4000, 1500  # above, a preconditioner pays for any solve; below, for several alone
@@ -67,8 +67,11 @@ class Memory:
     h: float = SMALLEST_START_H
     most_steps: int = 0  # that a direction took
     price: float = 0.0  # of this solve
-    toil: float = 0.0  # that of the directions of all solves
+    n_ahead: int = 0  # solves for larger C that will follow this one
+    toil: float = 0.0  # the price of this solve's directions
+    last_toil: float = 0.0  # and of those of the solve before
     usual: float = 0.0  # that of one, of late, without a preconditioner of all items
+    needs_all: bool = False  # whether directions need one
     spent: float = 0.0  # that of those with this preconditioner
     is_broken: bool = False  # whether preconditioning failed
     gram: WholeGram | None = None  # the float64 matrix, once it was needed
@@ -85,6 +88,7 @@ class Memory:
 
     def keep(self, C: float, at: Look, h: float, n_iter: int) -> None:
         """Remember a solution; where it took many steps, many pairs move, and the next solve begins smoother."""
+        self.last_toil, self.toil = self.toil, 0.0
         self.trail, self.h = [*self.trail[-1:], (C, at.b, at.s)], min(WARM_H, h * max(1.0, 0.5 * n_iter))
 
     def may_sharpen(self, gram: Gram, *, at_once: bool) -> bool:
@@ -111,17 +115,14 @@ class Memory:
         """Return the span of a preconditioner: of all items where they were needed."""
         return gram.full_span if isinstance(gram, WholeGram) and self._are_hard(gram) else gram.span
 
-    def _has_toiled(self, gram: Gram) -> bool:
-        """Return whether directions have cost as much as a preconditioner of few items, all of them."""
-        n = gram.n_items
-        return n <= FEW_ITEMS and self.toil > prices.preconditioner(n, n)
-
     def _are_hard(self, gram: Gram) -> bool:
-        """Return whether directions have toiled, and would be cheaper with a preconditioner of all items."""
-        if not (self.is_roomy and self._has_toiled(gram)):
-            return False
-        whole = self._whole(gram)
-        return whole is not None and self.usual > prices.direction(gram.n_items, whole.full_span.size)
+        """Return whether directions toil, or will, and would be cheaper with a preconditioner of all items."""
+        n, toil = gram.n_items, max(self.toil, self.last_toil * (1 + self.n_ahead))
+        if not self.needs_all and self.is_roomy and n <= FEW_ITEMS and toil > prices.preconditioner(n, n):
+            whole = self._whole(gram)
+            rank = n if whole is None else whole.full_span.size
+            self.needs_all = whole is not None and self.usual > prices.direction(n, rank, toil / self.usual)
+        return self.needs_all
 
     def saw(self, n_steps: int, gram: Gram, condition: Conditioner) -> None:
         """Learn from a direction that took so many steps, 0 if it was given up."""
@@ -145,7 +146,7 @@ class Memory:
         if not self.trail:
             return self._are_hard(gram) or (gram.n_items > FEW_SHARED_ITEMS and self.most_steps > EASY_ALONE_CG)
         if gram.n_items <= FEW_SHARED_ITEMS:
-            return self.most_steps > EASY_CG
+            return self._are_hard(gram)
         return self.most_steps > EASY_MANY_CG and self.most_steps > EASY_MANY_CG + gram.span.size / SPAN_OF_A_STEP
 
     def condition(self, goal: KernelGoal, s: Array) -> Conditioner:
