@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Passes of the 1-norm interior point over all pairs. The NumPy twins are in `_pairs_ref.py`.
+"""Passes of the 1-norm interior point, and of its path's leaps, over all pairs. The NumPy twins are in `_pairs_ref.py`.
 
 Node u is compared with the nodes head[u] .. head[u] + reach[u], and its pairs are that many neighbours in every
 array: inner loops run over neighbours only. A pair has y, t, xi, room (see `one_norm.pair_barrier`), the inverse
@@ -312,3 +312,56 @@ def conductances(Ints reach, Py_ssize_t first, Py_ssize_t e, Given W, double sig
             for k in range(tied, n):
                 out[k, j] = sign * W[e + k - tied]
             e += reach[first + j]
+
+
+cdef double _soft_hinge(Py_ssize_t n, double h, double s, In other, In weight, Out into, double* value) noexcept nogil:
+    cdef Py_ssize_t k
+    cdef double lack, share, beyond, total = 0.0, found = 0.0, scale = 0.5 / h
+    for k in range(n):
+        lack = 1.0 - (s - other[k])
+        share = (lack + h) * scale
+        share = share if share > 0.0 else 0.0
+        share = share if share < 1.0 else 1.0
+        beyond = lack - h if lack > h else 0.0
+        found += weight[k] * (h * share * share + beyond)
+        share *= weight[k]
+        total += share
+        into[k] -= share
+    value[0] += found
+    return total
+
+
+def soft_hinge(Ints head, Ints reach, Given s, Given weight, double h, Doubles flow):
+    """Return the sum of weighted hinges that bend within h of the margin 1; add B'y, y their slopes, to flow."""
+    cdef Py_ssize_t u, e = 0
+    cdef double value = 0.0
+    with nogil:
+        for u in range(head.shape[0]):
+            flow[u] += _soft_hinge(reach[u], h, s[u], &s[head[u]], &weight[e], &flow[head[u]], &value)
+            e += reach[u]
+    return value
+
+
+cdef double _bend(Py_ssize_t n, double h, double s, In other, In weight, Out out, double[:, ::1] square,
+                  Py_ssize_t first) noexcept nogil:
+    cdef Py_ssize_t k
+    cdef double lack, bent, total = 0.0, scale = 0.5 / h
+    for k in range(n):
+        lack = 1.0 - (s - other[k])
+        bent = weight[k] * scale if (lack < h) & (lack > -h) else 0.0
+        out[k] = -bent
+        total += bent
+    for k in range(n):
+        square[first + k, first + k] -= out[k]
+    return total
+
+
+def bend(Ints head, Ints reach, Given s, Given weight, double h, double[:, ::1] square):
+    """Set what is on and above the diagonal of `square` to the Hessian of the soft hinges: a Laplacian."""
+    cdef Py_ssize_t u, e = 0
+    with nogil:
+        square[:] = 0.0
+        for u in range(head.shape[0]):
+            if reach[u]:
+                square[u, u] += _bend(reach[u], h, s[u], &s[head[u]], &weight[e], &square[u, head[u]], square, head[u])
+            e += reach[u]

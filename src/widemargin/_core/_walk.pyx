@@ -172,6 +172,14 @@ cdef class Walk:
             self._settle()
         return True if step == DONE else None if step == LOST else False
 
+    def place(self):
+        """Forget what belonged to other columns than those that are in use now."""
+        cdef Py_ssize_t i
+        self.n_candidates = 0
+        self.slot[:] = -1
+        for i in range(self.k):
+            self.slot[self.col[i]] = i
+
     cdef Step _pivot(self, double C, bint allowed) noexcept nogil:
         """Go down the steepest edge to its lowest point and exchange there."""
         cdef Py_ssize_t edge, last

@@ -4,7 +4,7 @@
 `system` and its passes over the pairs in `pair_barrier`; `problem` judges points and multipliers by the data alone;
 `optimal_face` and, as a last resort, `face_program` make answers exact. What coefficients cost is a `routing`:
 one arc per item for the points machine, `chains` of levels for the pairs machine. For many C, `path` adds a
-`vertex_walk` from one optimum to the next.
+`vertex_walk` from one optimum to the next, after a `leap` where that is far.
 """
 
 from .machine import ranking_vectors

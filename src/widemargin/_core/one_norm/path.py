@@ -1,8 +1,9 @@
 """A 1-norm machine for many C: prepared once, and walked from vertex to vertex while that is cheap.
 
 For the next C, in this order: (1) the last model, where it is certified there too: a larger C leaves its multipliers
-feasible, so where no pair is violated nothing changes any more; (2) a walk along vertices, given up for good where it
-needs too many pivots; (3) the interior point. Each answer is judged by a bracket, whoever found it.
+feasible, so where no pair is violated nothing changes any more; (2) a walk along vertices, after a leap where it would
+be long, given up for good where it needs too many pivots; (3) the interior point. Each answer is judged by a bracket,
+whoever found it.
 """
 
 from __future__ import annotations
@@ -14,12 +15,14 @@ import numpy as np
 from ..comparisons import Levels
 from ..solution import Array, Solution, Status
 from . import optimal_face
+from .leap import leap
 from .machine import Answer, Machine, pose_vectors
 from .problem import Bracket
 from .vertex_walk import LostError, VertexWalk
 
 # a walk of so many pivots costs as much as an interior point, from 100 to 400 items; over pairs three times as many do
 FEW, PER_NODE, MANY, OVER_PAIRS = 500, 8, 4000, 3
+LEFT, FORGET = 2.5, 0.9  # pivots for each coefficient that are left after a leap; how soon a bad leap is forgotten
 EXACT = 1e-8  # a vertex that is the only optimum needs no more digits
 TIGHT = 1e-6  # an answer that was not solved for has at most this gap, however loose tol is
 
@@ -51,6 +54,8 @@ class MachinePath:
         self.last: Carried | None = None
         self.walk: VertexWalk | None = None
         self.is_lost = False
+        # pivots for each coefficient: for each unit of log C, in the last walk without a leap; and after the last leap
+        self.pace, self.left = 0.0, LEFT
 
     def solve(self, C: float, tol: float, max_iter: int) -> Answer:
         """Return the answer for C; a lone one is that of the machine."""
@@ -90,7 +95,13 @@ class MachinePath:
             self.walk = VertexWalk(bracket.problem)
         before, over_pairs = self.walk.n_pivots, self.machine.arcs.over_pairs
         limit = min(FEW + PER_NODE * bracket.problem.graph.n_nodes, MANY) * (OVER_PAIRS if over_pairs else 1)
+        from_C, is_far = self.walk.C, self._is_far(self.walk, C)
+        has_leapt = is_far and leap(self.walk, C)
         self.walk.to(C, limit)
+        per_vector = (self.walk.n_pivots - before) / max(self.walk.at.k, 1)
+        self.left = max(LEFT, per_vector if is_far else FORGET * self.left)
+        if not has_leapt and 0.0 < from_C < C:
+            self.pace = per_vector / np.log(C / from_C)
         self.is_lost = self.walk.n_pivots - before > 0.8 * limit
         is_only = self.walk.offer(bracket)
         if over_pairs:  # where there are other optima, the one of least norm is not looked for
@@ -99,6 +110,24 @@ class MachinePath:
         if not (is_only and bracket.gap <= min(tol, EXACT)):
             optimal_face.jump(bracket, self.walk.iterate(bracket))
         return True
+
+    def _is_far(self, walk: VertexWalk, C: float) -> bool:
+        """Return whether a walk to C would cost more than a leap and what is left to walk then."""
+        if walk.over_pairs or walk.positive or not 0.0 < walk.C < C:
+            return False
+        k, m, foreseen = walk.at.k, len(walk.K), self.pace * walk.at.k * np.log(C / walk.C)
+        return bool((foreseen - self.left * k) * _pivot_price(k, m) > _leap_price(k, m))
+
+
+def _pivot_price(k: int, m: int) -> float:
+    """Return about how many microseconds a pivot takes, with k coefficients and m items."""
+    return 15.0 + 0.05 * m + 5e-4 * m * (k + 48)
+
+
+def _leap_price(k: int, m: int) -> float:
+    """Return about how many microseconds a leap takes."""
+    n_columns = min(k + 0.4 * m, m)
+    return 5e3 + (m + n_columns) * m * n_columns / 3e3
 
 
 class VectorPath:

@@ -15,9 +15,11 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg import lapack
 from scipy.sparse import csgraph
 
 from .. import _walk
+from ..comparisons import IntArray
 from ..solution import Array
 from . import pair_barrier
 from .pair_graph import sums
@@ -27,7 +29,7 @@ SPREAD = 1e-6  # of the margins asked: above their rounding, below what changes 
 SLACK = 1e-9  # by which the gain of a vector may miss its cost
 SURE = 1e-6  # a vertex whose other prices are that far from their bounds is the only optimum
 REFINEMENTS = 2  # of a vertex's multipliers, which are small differences of large numbers
-REFRESH = 600  # pivots between two inversions: as many digits as after 300, and as many pivots
+REFRESH = 1500  # pivots between two inversions: as many digits as after 300, and as many pivots
 
 
 class LostError(Exception):
@@ -72,17 +74,38 @@ class VertexWalk:
 
     def refresh(self) -> None:
         """Compute again, from the vertex's sets, what the pivots have updated."""
-        at, k, m = self.at, self.at.k, len(self.K)
+        self._locate()
+        self._freshen()
+
+    def _freshen(self) -> None:
+        """Compute the pull from the sides, and forget the candidates."""
+        at = self.at
         at.n_candidates, self.fresh = 0, at.n_pivots
         at.pull[:] = self.graph.imbalance(np.where(at.side == 1, self.graph.weight, 0.0))
+
+    def _locate(self) -> None:
+        """Compute the edges, the coefficients and the utilities from the columns in use and the held pairs."""
+        at, k, m = self.at, self.at.k, len(self.K)
         vectors, held = self._in_use()
-        inverse = np.linalg.inv(held)
+        inverse = _inverse(held)
         at.edges[:k, :m] = inverse @ vectors
         at.edges[:k, m : m + k] = inverse
         at.coefficients[:k] = self.goal[at.rows[:k]] @ inverse
         at.s[:] = at.coefficients[:k] @ vectors
         if not np.isfinite(at.s).all():
             raise LostError
+
+    def start(self, columns: IntArray, rows: IntArray) -> None:
+        """Go to the vertex where these coefficients, of items, are not zero and these pairs are held."""
+        at, k = self.at, columns.size
+        at.k = k
+        at.columns[:k], at.minus[:k], at.rows[:k] = columns, self.K.shape[1], rows
+        at.place()
+        self._locate()
+        at.signs[:k] = np.where(at.coefficients[:k] < 0.0, -1.0, 1.0)
+        at.side[:] = np.where(self.graph.difference(at.s) < self.goal, 1, -1)
+        at.side[rows] = 0
+        self._freshen()
 
     def _in_use(self) -> tuple[Array, Array]:
         """Return what each column in use does to the utilities, one in a row, and to the margins of the held pairs."""
@@ -138,6 +161,18 @@ class VertexWalk:
         pairs.xi[:] = violated
         x = bracket.x
         return Iterate(x, np.where(worth | (x > 0.0), -1.0, 1.0), np.zeros(0), pairs)
+
+
+def _inverse(A: Array) -> Array:
+    """Return A^-1, in half the time of NumPy's."""
+    if A.size == 0:
+        return A
+    factor, swaps, failed = lapack.dgetrf(A.T)
+    if not failed:
+        factor, failed = lapack.dgetri(factor, swaps, overwrite_lu=1)
+    if failed:
+        raise np.linalg.LinAlgError
+    return np.asarray(factor.T, dtype=float)
 
 
 def _refined(A: Array, inverse: Array, b: Array) -> Array:

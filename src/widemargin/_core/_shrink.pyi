@@ -1,0 +1,3 @@
+from .solution import Array
+
+def least(H: Array, b: Array, x: Array, limit: int) -> tuple[Array, int] | None: ...
