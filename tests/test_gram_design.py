@@ -22,12 +22,6 @@ def loosely(rows, map_, C, loss, tol=TOL):
     return iterations._loose(rows, map_, C, loss, tol, 200, None)
 
 
-@pytest.fixture
-def _loose(monkeypatch):
-    """Any pairs of items are solved over the kernel."""
-    monkeypatch.setattr(problems, "LOOSE_ENTRIES", 0)
-
-
 def loss_name(loss):
     return "squared_hinge" if loss.squared else "hinge"
 
@@ -45,7 +39,6 @@ def written(rng, n, m):
     return Rows(rows.D, rows.E, rng.uniform(0.2, 2.0, len(pairs)), rows.weight)
 
 
-@pytest.mark.usefixtures("_loose")
 @pytest.mark.parametrize("loss", [HINGE, SQUARED_HINGE])
 @pytest.mark.parametrize("C", [1e-6, 1e-2, 1.0, 1e3, 1e6])
 @pytest.mark.parametrize("seed", range(3))
@@ -84,7 +77,6 @@ def test_the_system_is_solved():
     assert_allclose(np.sum(full), 0.0, atol=1e-9 * np.abs(full).max())
 
 
-@pytest.mark.usefixtures("_loose")
 @pytest.mark.parametrize("flaw", ["copies", "zero", "one pair", "all equal"])
 @pytest.mark.parametrize("loss", [HINGE, SQUARED_HINGE])
 def test_degenerate_items(loss, flaw):
@@ -107,7 +99,6 @@ def test_degenerate_items(loss, flaw):
         assert have.objective == pytest.approx(want.objective, rel=3 * TOL)
 
 
-@pytest.mark.usefixtures("_loose")
 def test_what_is_no_pair_of_items_is_left_alone():
     """Levels, tasks and rows of one item keep their features."""
     rng = np.random.default_rng(2)
@@ -119,7 +110,6 @@ def test_what_is_no_pair_of_items_is_left_alone():
     assert not problems.may_be_loose(Rows(single, np.zeros((20, 0)), np.ones(20), np.ones(20)), map_)
 
 
-@pytest.mark.usefixtures("_loose")
 def test_a_failure_falls_back_to_features(monkeypatch):
     """A system that is not solved ends in the other form, not in a poor answer."""
     monkeypatch.setattr(GramDesign, "solver", lambda *_: lambda r: np.full_like(r, np.nan))

@@ -277,6 +277,7 @@ def always_newton(monkeypatch):
     """Send every number of rows to Newton, without a rescue."""
     monkeypatch.setattr(_solving, "EXACT_ROWS", 0)
     monkeypatch.setattr(_solving, "EXACT_KERNEL_ROWS", 0)
+    monkeypatch.setattr(_solving, "FEW_KERNEL_ROWS", 0)
     monkeypatch.setattr(_solving.Solving, "_exactly", None)
 
 
@@ -403,3 +404,19 @@ def test_rounded_kernel_values_do_not_stop_a_large_C(ties):
     model = ComparisonSVM(kernel="rbf", gamma=2**-12, ties=ties, tol=1e-3)
     path = c_path(model, data.X, data.y, np.logspace(-3, 6, 5))
     assert path.gaps.max() <= 1e-3
+
+
+@pytest.mark.parametrize(
+    ("n", "tol", "solver"), [(300, 1e-4, "interior_point"), (310, 1e-4, "newton"), (310, 1e-8, "interior_point")]
+)
+def test_few_rows_of_a_kernel_are_exact(n, tol, solver):
+    """And more of them where a fine tol asks for it; the gap is true for all."""
+    rng = np.random.default_rng(16)
+    X, u = items(rng, n=n)
+    y = u + rng.normal(size=n) > 0
+    model = MarginClassifier(kernel="rbf", tol=tol).fit(X, y)
+    exact_one = MarginClassifier(kernel="rbf", tol=1e-9).fit(X, y)
+    assert model.solver_ == solver
+    assert model.duality_gap_ <= tol
+    assert model.objective_ * (1 - model.duality_gap_) <= exact_one.objective_ * (1 + 1e-9)
+    assert exact_one.objective_ <= model.objective_ * (1 + 1e-9)

@@ -29,7 +29,6 @@ SPARSE_ENTRIES = 2_000_000  # rows x features from which rows of few entries sta
 LARGE = 20_000_000  # rows x features that are not written out
 LAPLACIAN = 50  # features whose product costs as much as building the Laplacian of the items
 ITEM_LIMIT = 4000  # items up to which their dense Laplacian is affordable
-LOOSE_ENTRIES = 2_000_000  # rows x items from which a loose solution needs no features
 BLOCK = 1 << 17  # entries of rows written out at a time: they stay in cache
 
 
@@ -344,9 +343,8 @@ def _design(rows: Rows, map_: FeatureMap) -> tuple[Design, Callable[[Array], Arr
 
 
 def may_be_loose(rows: Rows, map_: FeatureMap) -> bool:
-    """Whether the rows are pairs of items under a kernel, many of them: then the kernel itself is the quickest form."""
-    m, n = rows.D.shape
-    if not map_.is_gram or rows.task is not None or rows.E.shape[1] or n > ITEM_LIMIT or m * n <= LOOSE_ENTRIES:
+    """Whether the rows are pairs of items under a kernel: then the kernel itself is the quickest form."""
+    if not map_.is_gram or rows.task is not None or rows.E.shape[1] or rows.D.shape[1] > ITEM_LIMIT:
         return False
     if np.any(np.diff(rows.D.indptr) != 2):
         return False
