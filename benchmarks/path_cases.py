@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,10 @@ from widemargin import (
 )
 from widemargin.datasets import make_choices, make_comparisons, make_graded_queries, make_ordinal
 
+from .datasets import WORKLOADS
 from .datasets.graded import queries
 from .objective import PairSums
+from .solvers.ours import estimator as ours
 
 SOFT, HARD = np.logspace(-4, 2, 20), np.logspace(-6, 0, 20)  # HARD: for many pairs, whose sum C multiplies
 WIDE = np.geomspace(1e-4, 1e4, 20)  # what c_path takes if not told
@@ -143,6 +146,13 @@ def _steep(n, n_queries):
     return ranking(_rbf(RankingSVM), X, y, np.arange(n) % n_queries, Cs=np.logspace(-3, 3, 20))
 
 
+def _of_table(name, quick):
+    """A ranking workload of the table, two decades of C to either side of its own."""
+    problem = WORKLOADS[name].make(quick)
+    more = {"one_norm": lambda model: model.dual_coef_} if problem.kind == "vectors" else {}
+    return ranking(ours(problem), problem.X, problem.y, problem.qid, Cs=problem.C * np.logspace(-2, 2, 20), **more)
+
+
 def _graded(estimator, n_queries, size, p, **more):
     made = make_graded_queries(n_queries, docs_per_query=size, n_features=p, noise=1.0, random_state=0)
     return ranking(estimator, made.X, made.y, made.qid, **more)
@@ -164,6 +174,7 @@ def _rbf(kind, gamma=0.1, **how):
 
 SQUARED = {"loss": "squared_hinge"}
 RBF = {"kernel": "rbf", "gamma": 0.1}
+TABLE = ("graded-10k", "kernel-600-hinge", "kernel-1k", "kernel-3k", "ordinal-5k", "signed-200", "signed-400")
 POLY = {"kernel": "poly", "degree": 2, "coef0": 1.0, "gamma": 1.0}
 CASES = {  # name: n (1 for a smoke test) -> Case
     "ranking 300": lambda q: _graded(RankingSVM(), 4 if q else 20, 15, 10),
@@ -220,4 +231,5 @@ CASES = {  # name: n (1 for a smoke test) -> Case
     "one norm 200 rbf pairs": lambda q: vectors(200, q, vectors="pairs", **RBF),
     "one norm 200 rbf pairs positive": lambda q: vectors(200, q, vectors="pairs", positive=True, **RBF),
     "values 600 rbf": lambda q: values(_rbf(MarginRegressor), 60 if q else 600),
+    **{name: partial(_of_table, name) for name in TABLE},
 }
