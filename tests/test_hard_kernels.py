@@ -5,7 +5,7 @@ import pytest
 from scipy import linalg
 from sklearn.metrics.pairwise import rbf_kernel
 
-from widemargin import RankingSVM
+from widemargin import MarginClassifier, RankingSVM
 from widemargin._core.comparisons import from_levels
 from widemargin._core.gram import HalfGram, Span, WholeGram
 from widemargin._core.kernels import RBF
@@ -180,3 +180,16 @@ def test_few_pairs_of_many_items_need_not_be_exact(loss, n, solver):
     assert model.duality_gap_ <= 1e-4
     assert exact.duality_gap_ <= 1e-9
     assert model.objective_ * (1 - model.duality_gap_) <= exact.objective_ <= model.objective_ * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("C", [1e3, 1e5])
+def test_a_matrix_that_rounding_made_indefinite_is_solved_exactly(C):
+    """Values in float32 have eigenvalues below zero by more than float64 rounds: no bound of Newton's is true there."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(350, 4))
+    y = np.sign(X[:, 0] + 0.5 * rng.normal(size=350))
+    K = rbf_kernel(X, gamma=0.125).astype(np.float32)
+    model, exact = (MarginClassifier(kernel="precomputed", C=C, tol=tol).fit(K, y) for tol in (1e-4, 1e-7))
+    assert model.objective_ <= exact.objective_ * (1 + 1e-4)
+    path = c_path(MarginClassifier(kernel="precomputed"), K, y, [C / 10, C])
+    assert path.objectives[1] <= exact.objective_ * (1 + 1e-4)

@@ -385,3 +385,13 @@ def test_a_path_leaves_a_collapsed_model(tiny):
     path = c_path(ComparisonSVM(), Pairs(X, ends), y, [tiny, 1e-2, 1.0])
     alone = ComparisonSVM(C=1.0).fit(Pairs(X, ends), y)
     assert path.objectives[-1] == pytest.approx(alone.objective_, rel=1e-4)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_a_C_whose_squares_underflow_says_nothing_of_larger_ones(kernel):
+    """Its multipliers have a norm of zero, which they would not have for another C."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    model = MarginClassifier(kernel=kernel)
+    path = c_path(model, X, X[:, 0] > 0, [1e-200, 1.0])
+    assert path.objectives[1] == pytest.approx(model.fit(X, X[:, 0] > 0).objective_, rel=1e-3)

@@ -48,6 +48,8 @@ ROUNDED_TOL = 1e-6  # gap down to which those lead
 ROUNDED_VALUES = (1e-20, 1e30)  # largest kernel values that are safe in float32
 GRAM_ITEMS = 5000  # items up to which a linear model with more features than that goes through its Gram matrix
 INDEFINITE = -1e-8  # smallest eigenvalue, as a share of the largest, that a kernel matrix may have
+DENTED = -1e-12  # the same from which on it is more than rounding: bounds are then true for an exact solution only
+STEEP_ROWS = 3_000.0  # C times the mean of the diagonal from which Newton mostly fails on few rows
 
 
 @cache
@@ -122,6 +124,7 @@ class Solving:
     def _resolve_kernel(self, X):
         kernel = self._kernel_template()
         self._kernel = None if kernel is None else kernel.resolve(X)
+        self._is_dented = False
 
     def _convex(self, map_):
         """Refuse an indefinite kernel matrix: the 2-norm problem is then not convex and no bound exists."""
@@ -134,6 +137,8 @@ class Solving:
                 f"{INDEFINITE:.0e}: the problem is not convex. Use a positive semi-definite kernel, or "
                 "RankingVectorMachine, which takes any."
             )
+        is_small = map_.n_items <= FEW_KERNEL_ROWS  # more are not solved exactly
+        self._is_dented = is_small and not kernels.is_nearly_psd(map_.kernel_block(), DENTED)
         return map_
 
     def _check_gram_memory(self, n, bytes_per_entry):
@@ -205,22 +210,24 @@ class Solving:
         """Return the number of explicit rows up to which they are solved to rounding."""
         if not map_.is_gram:
             return EXACT_ROWS
-        return EXACT_KERNEL_ROWS if self.tol >= ROUNDED_TOL else FEW_KERNEL_ROWS
+        return EXACT_KERNEL_ROWS if self.tol >= ROUNDED_TOL and not self._is_dented else FEW_KERNEL_ROWS
 
     def _is_on_path(self, task):
         """Whether a solve has neighbours and need not be exact: then Newton is the quicker one."""
-        return task.is_path and self.tol >= ROUNDED_TOL
+        return task.is_path and self.tol >= ROUNDED_TOL and not self._is_dented
 
     def _solve_rows_at(self, rows, map_, C, plan, most):
         """Solve exactly where rows are few or slacks are forbidden, else by Newton to the gap tol."""
         rows = rows.merged if rows.shape[0] > most else rows
         are_few = rows.shape[0] <= (FEW_KERNEL_ROWS if map_.is_gram else EXACT_ROWS)
-        if np.isinf(C) or rows.shape[0] <= most or (are_few and plan.is_hard):
+        is_steep = most > 0 and map_.is_gram and C * np.mean(map_.diag()) > STEEP_ROWS  # alone: on a path rows are held
+        if np.isinf(C) or rows.shape[0] <= most or (are_few and (plan.is_hard or is_steep)):
             return self._exactly(rows, map_, C)
-        found = self._rows_newton(rows, map_, C, plan, min(self.max_iter, ROW_STEPS) if are_few else self.max_iter)
+        max_iter = min(self.max_iter, ROW_STEPS) if are_few else self.max_iter
+        found = self._rows_newton(rows, map_, C, plan, max_iter)
         with suppress(MemoryError):  # then the honest gap of what could be done
             if found[1].status is not Status.CONVERGED and plan.refined():
-                found = min(found, self._rows_newton(rows, map_, C, plan), key=lambda f: f[1].gap)
+                found = min(found, self._rows_newton(rows, map_, C, plan, max_iter), key=lambda f: f[1].gap)
             if found[1].status is not Status.CONVERGED:
                 plan.is_hard = True
                 found = min(found, self._exactly(rows, map_, C), key=lambda f: f[1].gap)
@@ -231,11 +238,11 @@ class Solving:
             self._check_gram_memory(map_.n_items, BYTES_WHOLE)
         return self._interior_point(rows, map_, C)
 
-    def _rows_newton(self, rows, map_, C, plan, max_iter=None):
+    def _rows_newton(self, rows, map_, C, plan, max_iter):
         need = _core.rows_newton.gram_bytes(rows, map_, plan, self.tol, C)
         if need:
             self._check_gram_memory(map_.n_items, need / map_.n_items**2)
-        how = {"tol": self.tol, "max_iter": max_iter or self.max_iter, "report": self._progress(), "plan": plan}
+        how = {"tol": self.tol, "max_iter": max_iter, "report": self._progress(), "plan": plan}
         return "newton", _core.rows_newton.rows_newton(rows, map_, C, LOSSES[self.loss], **how)
 
     def _solve_levels(self, task, *, exact_pairs=EXPLICIT_PAIRS):
@@ -243,7 +250,7 @@ class Solving:
         levels, map_ = task.comparisons, task.in_columns or task.map_
         C = self._scaled_C(levels.total_weight)
         is_needed = exact_pairs > EXPLICIT_PAIRS  # more are asked for where rules need exactness
-        is_exact = levels.n_pairs <= exact_pairs and (is_needed or not map_.is_gram or levels.n_items <= EXACT_ITEMS)
+        is_exact = levels.n_pairs <= exact_pairs and (is_needed or self._is_exact_quick(levels, map_))
         hard_kernel = map_.is_gram and (self.tol < FINE or C * np.mean(map_.diag()) > STEEP)
         is_few = is_exact or (hard_kernel and levels.n_pairs <= EXPLICIT_PAIRS_FINE)
         is_explicit = np.isinf(C) or (is_few and (is_needed or not self._is_on_path(task)))
@@ -257,11 +264,15 @@ class Solving:
 
         return task.answer(C, tol, lambda: self._solve_by_rank(task, solve))
 
+    def _is_exact_quick(self, levels, map_):
+        """Whether few pairs are to be solved to rounding: with a kernel only of few items, or if bounds need it."""
+        return not map_.is_gram or levels.n_items <= EXACT_ITEMS or self._is_dented
+
     def _solve_implicit(self, task, map_, C):
         """Solve implicit pairs by Newton; where that fails, or is dear, by solvers that write them out."""
         if self._has_few_pairs(task, map_):
             plan = self._row_plan(task, 0)
-            found = self._rows_newton(task.rows, map_, C, plan)
+            found = self._rows_newton(task.rows, map_, C, plan, self.max_iter)
             if found[1].status is Status.CONVERGED:
                 return found
         is_whole = not map_.is_gram or BYTES_WHOLE * map_.n_items**2 <= most_memory(self.memory_limit)

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+SMALL, TINY = 1e-100, 1e-280  # values of C, and squared norms of multipliers below it, that may have lost parts
+
 
 @dataclass
 class Task:
@@ -72,7 +74,7 @@ class Answer:
         From s = 1 on, a bound on |v|^2 from above is enough.
         """
         old, grow = self.solution, C / self.C
-        if grow < 1.0 or not old.gap <= tol:
+        if grow < 1.0 or not old.gap <= tol or self._is_lost:
             return None
         primal = 0.5 * self._norm + grow * (old.objective - 0.5 * self._norm)
         for squared in (lambda: self._norm, lambda: self._dual_norm):  # the first is cheap, and near the second
@@ -82,6 +84,11 @@ class Answer:
             if not found.gap <= tol:
                 return None
         return replace(found, coefficients=s * old.coefficients, dual_norm=s * s * v2)
+
+    @property
+    def _is_lost(self):
+        """Whether squares are too small to be told from zero, where C is so tiny that they need not be."""
+        return self._dual_norm < TINY and self.C < SMALL
 
     @cached_property
     def _norm(self):

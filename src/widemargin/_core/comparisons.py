@@ -53,6 +53,11 @@ class Rows:
         is_diagonal = m == n == self.D.nnz and bool(np.all(self.D.indices == np.arange(m)))
         return is_diagonal and bool(np.all(self.D.data == 1.0))
 
+    @cached_property
+    def is_single(self) -> bool:
+        """Return whether every row speaks of one item, its own or not."""
+        return bool(np.all(np.diff(self.D.indptr) == 1))
+
     def shift(self, b: Array) -> Array:
         """Return E b."""
         return self.E[:, 0] * b[0] if b.size == 1 else self.E @ b

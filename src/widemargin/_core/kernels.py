@@ -264,13 +264,18 @@ def lowest_eigenvalue_ratio(K: Array, negligible: float = -1e-8) -> float:
     of the time, and nobody asks further.
     """
     S = 0.5 * (K + K.T)
-    size = float(np.linalg.norm(S)) / np.sqrt(max(1, len(S)))  # at most the largest eigenvalue
-    shifted = S.copy()
-    shifted.flat[:: len(S) + 1] -= 0.5 * negligible * size
-    if lapack.dpotrf(shifted, overwrite_a=1)[1] == 0:
+    if is_nearly_psd(S, negligible):
         return negligible
     values = np.linalg.eigvalsh(S)
     return float(values[0] / max(np.abs(values).max(), 1e-300))
+
+
+def is_nearly_psd(S: Array, negligible: float) -> bool:
+    """Return whether a Cholesky factor shows that no eigenvalue is below this share of the largest."""
+    size = float(np.linalg.norm(S)) / np.sqrt(max(1, len(S)))  # at most the largest eigenvalue
+    shifted = np.array(S, dtype=float)
+    shifted.flat[:: len(S) + 1] -= 0.5 * negligible * size
+    return bool(lapack.dpotrf(shifted, overwrite_a=1)[1] == 0)
 
 
 def _dot(X: Any, Z: Any) -> Array:

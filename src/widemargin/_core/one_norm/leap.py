@@ -146,9 +146,8 @@ def _independent(walk: VertexWalk, columns: IntArray, s: Array) -> IntArray:
         raise np.linalg.LinAlgError
     vectors = walk.K.T[columns]
     rows = vectors[:, walk.better[near]] - vectors[:, walk.worse[near]]
-    rows *= (
-        1.0 - lack / max(lack.max(), 1e-300)
-    ) ** 2 + 1e-3  # pivots are large numbers: so they are those of near pairs
+    closeness = 1.0 - lack / max(lack.max(), 1e-300)
+    rows *= closeness**2 + 1e-3  # pivots are large numbers: so they are those of near pairs
     factor, swaps, _ = lapack.dgetrf(rows.T, overwrite_a=1)
     pivots = np.abs(np.diag(factor))
     if not pivots.min() > INDEPENDENT * pivots.max():

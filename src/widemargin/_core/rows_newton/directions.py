@@ -38,7 +38,7 @@ def direction(problem: Problem, view: View) -> tuple[Vector, Array]:
             if is_there:
                 return step, db
         return _by_columns(problem, view)
-    if space.is_gram and view.look.tie is None and problem.rows.D.nnz == problem.rows.D.shape[0]:
+    if space.is_gram and view.look.tie is None and problem.rows.is_single:
         curvature = _curvature_of_items(problem, view.look)
         if np.count_nonzero(curvature) <= MANY_CURVED:
             return _by_curved_items(problem, view, curvature)

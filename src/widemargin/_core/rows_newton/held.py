@@ -31,7 +31,7 @@ class Held:
     def of(cls, problem: Problem, slope: Array) -> Held | None:
         """Return slopes to begin with; None where rows have no kinks of their own, or no kernel that can hold them."""
         rows, space = problem.rows, problem.space
-        if not space.is_gram or problem.risk.loss.squared or rows.task is not None or rows.D.nnz != rows.D.shape[0]:
+        if not space.is_gram or problem.risk.loss.squared or rows.task is not None or not rows.is_single:
             return None
         return cls(slope, problem.C * space.diag()[rows.D.indices] * rows.D.data**2)  # type: ignore[union-attr]
 

@@ -86,7 +86,7 @@ class Problem:
     def slopes(self, f: Vector) -> Array | None:
         """Return the rows' slopes by the coordinates of the function that they make; None where those do not tell."""
         D = self.rows.D
-        return D.data * f.w[D.indices] / self.C if self.space.is_gram and D.nnz == D.shape[0] else None
+        return D.data * f.w[D.indices] / self.C if self.space.is_gram and self.rows.is_single else None
 
     def view(self, point: Point) -> View:
         """Look at a point: one product with the data."""
