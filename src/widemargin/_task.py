@@ -88,7 +88,7 @@ class Answer:
     @property
     def _is_lost(self):
         """Whether squares are too small to be told from zero, where C is so tiny that they need not be."""
-        return self._dual_norm < TINY and self.C < SMALL
+        return self.C < SMALL and self._dual_norm < TINY  # the norm costs a product
 
     @cached_property
     def _norm(self):
