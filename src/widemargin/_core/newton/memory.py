@@ -2,7 +2,7 @@
 
 Directions are found by conjugate gradients. How they are helped depends on what they cost so far:
 1. Not at all, as long as they take few steps.
-2. By a preconditioner on the span of some items drawn at random, where there are more than a thousand.
+2. By a preconditioner on the span of some items drawn at random, where there are more than 1,500.
 3. By one on the span of all that matter, from float64 values: once as much was spent as it costs to find the span, or
    will be on the way to the last C, and where directions are dearer than with it. Kernels of full rank gain nothing.
 A preconditioner is made anew where steps are many and have cost as much.
@@ -28,7 +28,7 @@ STALE_CG = 20  # steps of conjugate gradients for which a new preconditioner is 
 EASY_ALONE_CG = 24  # steps to do without one, for one solve of some thousand items
 EASY_MANY_CG, SPAN_OF_A_STEP = 2, 100  # the same for many items: what a preconditioner costs depends on its span
 MOST_CG, MOST_ROUNDED_CG = 200, 60  # a preconditioner that needs more is spoilt: float32 cancels at a large C
-FEW_ITEMS, FEW_SHARED_ITEMS = 4000, 1500  # above, a preconditioner pays for any solve; below, for several alone
+FEW_ITEMS, LITTLE = 4000, 1500  # items above which a preconditioner pays for any solve, and up to which none drawn does
 FIRST_H, SMALLEST_START_H, WARM_H = 2.0, 0.1, 0.5  # smoothings; at the first all pairs are curved before any step
 FARTHEST = 2.0  # steps in log C that are extrapolated from the last one
 LATE = 0.3  # weight of the last direction in what is usual
@@ -143,10 +143,10 @@ class Memory:
         """Return whether a preconditioner saves more than it costs: for several solves, many items, or many steps."""
         if gram.n_items > FEW_ITEMS:
             return True
-        if not self.trail:
-            return self._are_hard(gram) or (gram.n_items > FEW_SHARED_ITEMS and self.most_steps > EASY_ALONE_CG)
-        if gram.n_items <= FEW_SHARED_ITEMS:
+        if gram.n_items <= LITTLE:
             return self._are_hard(gram)
+        if not self.trail:
+            return self._are_hard(gram) or self.most_steps > EASY_ALONE_CG
         return self.most_steps > EASY_MANY_CG and self.most_steps > EASY_MANY_CG + gram.span.size / SPAN_OF_A_STEP
 
     def condition(self, goal: KernelGoal, s: Array) -> Conditioner:
