@@ -16,12 +16,12 @@ KINDS = ["strict", "ties", "queries", "weights"]
 @pytest.mark.parametrize("h", [0.1, 1.0, 10.0])
 @pytest.mark.parametrize("kind", KINDS)
 def test_soft_hinges_are_those_of_their_twin(kind, h):
-    """Their sum, their slopes at the nodes, and their Hessian on and above the diagonal."""
+    """Their slopes at the nodes, and their Hessian on and above the diagonal."""
     graph = posed(kind, positive=False)[1].graph
     s = np.random.default_rng(0).normal(size=graph.n_nodes)
-    value, slope, bend = _pairs_ref.soft_hinge(graph.difference(s), graph.weight, h)
+    slope, bend = _pairs_ref.soft_hinge(graph.difference(s), graph.weight, h)
     flow, square = np.zeros(s.size), np.full((s.size, s.size), np.nan)
-    assert _pairs.soft_hinge(graph.head, graph.reach, s, graph.weight, h, flow) == pytest.approx(value, rel=1e-12)
+    _pairs.soft_hinge(graph.head, graph.reach, s, graph.weight, h, flow)
     assert_allclose(flow, graph.imbalance(slope), atol=1e-12)
     _pairs.bend(graph.head, graph.reach, s, graph.weight, h, square)
     B = np.zeros((graph.n_edges, s.size))

@@ -314,32 +314,26 @@ def conductances(Ints reach, Py_ssize_t first, Py_ssize_t e, Given W, double sig
             e += reach[first + j]
 
 
-cdef double _soft_hinge(Py_ssize_t n, double h, double s, In other, In weight, Out into, double* value) noexcept nogil:
+cdef double _soft_hinge(Py_ssize_t n, double h, double s, In other, In weight, Out into) noexcept nogil:
     cdef Py_ssize_t k
-    cdef double lack, share, beyond, total = 0.0, found = 0.0, scale = 0.5 / h
+    cdef double share, total = 0.0, scale = 0.5 / h
     for k in range(n):
-        lack = 1.0 - (s - other[k])
-        share = (lack + h) * scale
+        share = (1.0 - (s - other[k]) + h) * scale
         share = share if share > 0.0 else 0.0
         share = share if share < 1.0 else 1.0
-        beyond = lack - h if lack > h else 0.0
-        found += weight[k] * (h * share * share + beyond)
         share *= weight[k]
         total += share
         into[k] -= share
-    value[0] += found
     return total
 
 
 def soft_hinge(Ints head, Ints reach, Given s, Given weight, double h, Doubles flow):
-    """Return the sum of weighted hinges that bend within h of the margin 1; add B'y, y their slopes, to flow."""
+    """Add B'y to flow, y the slopes of weighted hinges that bend within h of the margin 1."""
     cdef Py_ssize_t u, e = 0
-    cdef double value = 0.0
     with nogil:
         for u in range(head.shape[0]):
-            flow[u] += _soft_hinge(reach[u], h, s[u], &s[head[u]], &weight[e], &flow[head[u]], &value)
+            flow[u] += _soft_hinge(reach[u], h, s[u], &s[head[u]], &weight[e], &flow[head[u]])
             e += reach[u]
-    return value
 
 
 cdef double _bend(Py_ssize_t n, double h, double s, In other, In weight, Out out, double[:, ::1] square,

@@ -31,10 +31,9 @@ def recentred(aim: Array, product: Array, after: Array, mu: float) -> Array:
     return aim + np.maximum(np.clip(after, 0.1 * mu, 10.0 * mu) - after, -10.0 * mu) / product
 
 
-def soft_hinge(margin: Array, weight: Array, h: float) -> tuple[float, Array, Array]:
-    """Return the sum of the soft hinges, and their slopes and curvatures for each pair."""
+def soft_hinge(margin: Array, weight: Array, h: float) -> tuple[Array, Array]:
+    """Return the slopes and curvatures of the soft hinges, for each pair."""
     lack = 1.0 - margin
     bent = np.abs(lack) < h
-    value = np.where(bent, (lack + h) ** 2 / (4.0 * h), np.maximum(lack, 0.0))
     slope = np.where(bent, (lack + h) / (2.0 * h), lack >= h)
-    return float(weight @ value), weight * slope, weight * bent / (2.0 * h)
+    return weight * slope, weight * bent / (2.0 * h)
