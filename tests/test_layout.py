@@ -39,7 +39,7 @@ def test_differences_by_way_of_items_are_the_same_matrix(dtype):
     rng = np.random.default_rng(1)
     w, g, some = rng.normal(size=found.size), rng.normal(size=found.size), np.arange(1, found.size, 3)
     rough = 1e-5 if dtype == np.float32 else 1e-12
-    assert paired.n_items == gram.n_items == found.size > 256  # more than one block
+    assert paired.n_items == gram.n_items == found.size > 256  # so that leading ones are some
     assert_allclose(paired.vector(w).u, gram.vector(w).u, atol=20 * rough)
     assert_allclose(paired.diag(), gram.diag(), atol=rough)
     assert_allclose(np.tril(paired.corner(some)), np.tril(gram.corner(some)), atol=rough)

@@ -13,7 +13,7 @@ from widemargin._core import _rows_ref as ref
 from widemargin._core.interior_point import interior_point
 from widemargin._core.losses import HINGE, SQUARED_HINGE
 from widemargin._core.row_risk import RowsRisk
-from widemargin._core.rows_newton import Plan, differences, directions, problem, rows_newton, spaces
+from widemargin._core.rows_newton import Plan, differences, directions, problem, rows_newton
 from widemargin._core.solution import Status
 from widemargin.datasets import make_comparisons
 from widemargin.exceptions import CollapseWarning
@@ -179,10 +179,8 @@ def test_a_start_from_a_sample_changes_nothing_beyond_the_gap(kind, how, monkeyp
     """Samples are starts, not answers."""
     monkeypatch.setattr(problem, "FEW_ROWS", 20)
     monkeypatch.setattr(problem, "FEW_ITEMS", 32)
-    monkeypatch.setattr(problem, "BLOCK", 16)
-    monkeypatch.setattr(spaces, "BLOCK", 16)
-    monkeypatch.setattr(differences, "BLOCK", 16)
-    monkeypatch.setattr(differences, "TILE", 32)
+    monkeypatch.setattr(differences, "STRIP", 32)
+    monkeypatch.setattr(differences, "TILE_BYTES", 16 * 32 * 8)
     rng = np.random.default_rng(5)
     X, u = items(rng, n=400)
     rows, map_ = make_rows(kind, u, rng), make_map(how, X)

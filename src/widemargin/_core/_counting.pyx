@@ -26,6 +26,11 @@ cdef extern from "_every_pair.h":
 
 FEW_LEVELS = FEW
 
+cdef enum:
+    LARGE = 1 << 17  # levels whose tree is in no near cache
+    SOON = 20  # items until one is met whose part of the tree is fetched
+    LOWEST = 5  # entries of it
+
 ctypedef fused real:
     float
     double
@@ -144,6 +149,14 @@ cdef inline Sums below(const Sums* tree, Py_ssize_t levels, Py_ssize_t rank) noe
     return s
 
 
+cdef inline void fetch(const Sums* tree, Py_ssize_t levels, Py_ssize_t rank, bint for_insert) noexcept nogil:
+    """Ask for the parts of a large tree that will be needed soon and are in no near cache: the lowest."""
+    cdef Py_ssize_t l = rank + 1, k
+    for k in range(LOWEST):
+        fetch_row(<const char*> &tree[min(l, levels)], sizeof(Sums))
+        l = l + (l & -l) if for_insert else l & (l - 1)
+
+
 cdef void between(Scratch* s, Py_ssize_t n, const double[::1] thresholds) noexcept nogil:
     """Find for each position where its active worse partners begin, and where its active better ones end.
 
@@ -245,9 +258,14 @@ cdef void visit(Scratch* s, const double* x, Py_ssize_t n, Py_ssize_t levels, co
         H[m] = inner[m] = 0.0
     everything.c = everything.cx = 0.0
     for i in range(n + 1):
+        if levels > LARGE and i + SOON < n:
+            fetch(s.tree, levels, s.rank[i + SOON], True)
         for m in range(M):
             t, share = thresholds[m], shares[m]
             k = next_worse[m]
+            if levels > LARGE and k + SOON < n:
+                fetch(s.tree, levels, s.rank[k + SOON] - 1, False)
+                fetch_row(<const char*> &s.under[s.rank[k + SOON]], sizeof(Sums))
             while i < n and k < n and s.us[k] - s.us[i] < t:  # strict: a margin of exactly t is no violation
                 some = below(s.tree, levels, s.rank[k])
                 w = s.under[s.rank[k]].c - some.c
@@ -262,6 +280,8 @@ cdef void visit(Scratch* s, const double* x, Py_ssize_t n, Py_ssize_t levels, co
             if share == 0.0:
                 continue
             k = next_better[m]
+            if levels > LARGE and k + SOON < n:
+                fetch(s.tree, levels, s.rank[k + SOON], False)
             while k < n and (i == n or not s.us[i] - s.us[k] < t):
                 some = below(s.tree, levels, s.rank[k] + 1)
                 w = everything.c - some.c

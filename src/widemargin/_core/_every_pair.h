@@ -11,19 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "_wide.h"
+
 #define PARAMETERS \
     ptrdiff_t n, const int64_t *rank, const double *restrict u, const double *restrict c, double *restrict g, \
         double top, double h, const char *ahead, ptrdiff_t stride, ptrdiff_t width
-
-#if defined(__GNUC__) && defined(__x86_64__)
-#define INLINE static inline __attribute__((always_inline))
-#define HAS_WIDE (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-#define WIDE __attribute__((target("avx2,fma")))
-#else
-#define INLINE static inline
-#define HAS_WIDE 0
-#define WIDE
-#endif
 
 #ifdef __GNUC__
 #define FETCH(at) __builtin_prefetch(at, 0, 2) /* into the second-level cache */

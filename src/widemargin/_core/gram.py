@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,9 +14,9 @@ from scipy.linalg import blas
 
 from .comparisons import IntArray
 from .kernels import Kernel
+from .lower_half import STRIP, LowerHalf, mirrored, room
 from .solution import Array
 
-STRIP = 512  # columns; an array per strip: one large fresh array costs more in page faults than its products
 SQUARE_ITEMS = 4000  # items up to which there is one strip: the symmetric routine reads its lower half, once
 TILE = 256  # rows and columns computed, or rows multiplied, while they are in the processor's cache
 BYTES_WHOLE, BYTES_HALF = 24, 4  # that a fit needs for each entry of the matrix, whole or half
@@ -26,7 +25,6 @@ SPAN_SHARE, LEAST_SPAN, LARGEST_SPAN = 0.08, 250, 1200  # items of the span
 SPAN_SEED = 20101
 KEPT_ITEMS, KEPT_SHARED_ITEMS = 4000, 6000  # up to which float64 values are kept, asked for twice or shared: 144 MB
 FLUSH, TINY = 1e-21, 1e-36  # float64 beside the first knows nothing below 2e-37; above the other all is well
-LARGE = 1 << 22  # bytes from which NumPy asks for huge pages: where memory is in pieces they take longer than a fit
 PIVOTED_ITEMS = 1500  # items up to which all are searched for a span
 LEFT_OUT = 1e-4  # of the mean of the diagonal, that a span may leave of an item
 RIDGE, LEFT_OUT_DRAWN = 1e-4, 1e-5  # added to float32 values, and left of the items that were drawn
@@ -193,7 +191,7 @@ class HalfGram:
 
     kernel: Kernel
     X: Any
-    strips: list[NDArray]
+    half: LowerHalf
     kept: list[Array] = field(default_factory=list)  # the float64 matrix, of which the lower half is there
     asked: list[None] = field(default_factory=list)  # grows with every exact product
     is_rounded = True
@@ -202,39 +200,30 @@ class HalfGram:
     def of(cls, kernel: Kernel, X: Any, *, is_shared: bool = False) -> HalfGram:
         """Compute the strips; for several solves the float64 values of few items are kept at once."""
         n = X.shape[0]
-        width = n if n <= SQUARE_ITEMS else STRIP
-        strips = [_room(n - a, min(width, n - a), np.float32) for a in range(0, n, width)]
-        kept = [_room(n, n, np.float64)] if is_shared and n <= KEPT_SHARED_ITEMS else []
+        half = LowerHalf.room(n, np.float32, n if n <= SQUARE_ITEMS else STRIP)
+        kept = [room(n, n, np.float64)] if is_shared and n <= KEPT_SHARED_ITEMS else []
 
         def store(rows: slice, columns: slice, K: Array) -> None:
-            k = columns.start // width
-            a = k * width
-            strips[k][rows.start - a : rows.stop - a, columns.start - a : columns.stop - a] = _without_subnormals(K)
+            half.put(rows.start, columns.start, _without_subnormals(K))
             if kept:
                 kept[0][rows, columns] = K
 
         lower_tiles(kernel, X, store)
-        return cls(kernel, X, strips, kept)
+        return cls(kernel, X, half, kept)
 
     @property
     def n_items(self) -> int:
         """Return the number of items."""
-        return self.strips[0].shape[0]
+        return self.half.n_items
 
     def product(self, v: Array) -> Array:
-        """Return K v; sums within a tile are float32."""
-        v = v.astype(np.float32)
-        out, a = np.zeros(self.n_items), 0
-        for strip in self.strips:
-            width = strip.shape[1]
-            here, own = v[a : a + width], out[a : a + width]
-            own += blas.ssymv(1.0, strip[:width].T, here)  # row-major lower is column-major upper
-            for i in range(width, strip.shape[0], TILE):
-                tile, rows = strip[i : i + TILE], slice(a + i, a + i + TILE)
-                out[rows] += tile @ here
-                own += v[rows] @ tile
-            a += width
-        return out
+        """Return K v; sums within some hundred rows are float32."""
+        K = self.square
+        if K is None:
+            return self.half.product(v)
+        return np.asarray(
+            blas.ssymv(1.0, K.T, v.astype(np.float32)), dtype=float
+        )  # row-major lower is column-major upper
 
     def exact_product(self, v: Array) -> Array:
         """Return K v from the kernel's float64 values: computed again, and kept where few items are asked for again."""
@@ -249,7 +238,7 @@ class HalfGram:
         """Keep the float64 values of few items from now on."""
         if self.kept or self.n_items > KEPT_ITEMS:
             return
-        kept = _room(self.n_items, self.n_items, np.float64)
+        kept = room(self.n_items, self.n_items, np.float64)
         lower_tiles(self.kernel, self.X, lambda rows, columns, K: kept.__setitem__((rows, columns), K))
         self.kept.append(kept)
 
@@ -269,19 +258,14 @@ class HalfGram:
     @property
     def square(self) -> NDArray | None:
         """Return the only strip."""
-        return self.strips[0] if len(self.strips) == 1 else None
+        return self.half.strips[0] if len(self.half.strips) == 1 else None
 
     def whole(self) -> WholeGram | None:
         """Return the float64 matrix of few items."""
         self._keep()
         if not self.kept:
             return None
-        K, n = self.kept[0], self.n_items
-        for a in range(0, n, TILE):
-            b = min(a + TILE, n)
-            K[a:b, b:] = K[b:, a:b].T
-            K[a:b, a:b] = np.tril(K[a:b, a:b]) + np.tril(K[a:b, a:b], -1).T
-        return WholeGram(K)
+        return WholeGram(mirrored(self.kept[0], TILE))
 
     @property
     def diagonal(self) -> Array:
@@ -304,26 +288,18 @@ def _independent(K: Array, left_out: float, ridge: float = 0.0) -> tuple[IntArra
     return pivots[:rank].astype(np.int64) - 1, linalg.lapack.dtrtri(factor[:, :rank])[0], values
 
 
-def _room(n: int, m: int, dtype: Any) -> NDArray:
-    """Return an array that is not filled; pages that are never written to take no memory."""
-    size = n * m * np.dtype(dtype).itemsize
-    if size < LARGE:
-        return np.empty((n, m), dtype)
-    return np.frombuffer(mmap.mmap(-1, size, access=mmap.ACCESS_COPY), dtype).reshape(n, m)
-
-
 def lower_tiles(kernel: Kernel, X: Any, use: Callable[[slice, slice, Array], None]) -> None:
     """Call use with rows, columns and the kernel's values there: by columns, from the diagonal down, in float64.
 
-    A tile is forgotten before the next one is made, in the same memory.
+    The next tile is made in the same memory.
     """
-    n = X.shape[0]
+    n, spare = X.shape[0], np.empty(TILE**2)
     for a in range(0, n, TILE):
         columns = slice(a, min(a + TILE, n))
         values = kernel.against(_float64(X[columns]))
         for i in range(a, n, TILE):
             rows = slice(i, min(i + TILE, n))
-            use(rows, columns, _finite(values(_float64(X[rows]))))
+            use(rows, columns, _finite(values(_float64(X[rows]), spare)))
 
 
 def _finite(K: Array) -> Array:

@@ -167,9 +167,9 @@ class KernelMap:
         """Return the kernel's own values, to be tested for convexity."""
         return self.K
 
-    def against(self, right: NDArray[np.int64], dtype: np.dtype) -> Callable[[NDArray[np.int64]], NDArray]:
-        """Return left -> kernel values between two lists of items, in the given precision."""
-        return lambda left: self.K[np.ix_(left, right)].astype(dtype, copy=False)
+    def against(self, right: NDArray[np.int64], dtype: np.dtype) -> Callable[..., NDArray]:
+        """Return (left, spare) -> kernel values between two lists of items, in the given precision."""
+        return lambda left, spare: self.K[np.ix_(left, right)].astype(dtype, copy=False)  # noqa: ARG005
 
     def columns(self) -> None:
         """Return None: weights belong to items, not to columns."""
@@ -278,10 +278,10 @@ class ItemsMap:
         """Return None: weights belong to items, not to columns."""
         return
 
-    def against(self, right: NDArray[np.int64], dtype: np.dtype) -> Callable[[NDArray[np.int64]], NDArray]:
-        """Return left -> kernel values between two lists of items, in the given precision."""
+    def against(self, right: NDArray[np.int64], dtype: np.dtype) -> Callable[..., NDArray]:
+        """Return (left, spare) -> kernel values between two lists of items, in the given precision."""
         values = self.kernel.against(self.X[right].astype(dtype, copy=False))
-        return lambda left: values(self.X[left].astype(dtype, copy=False)).astype(dtype, copy=False)
+        return lambda left, spare: values(self.X[left].astype(dtype, copy=False), spare).astype(dtype, copy=False)
 
     def forward(self, w: Array) -> Array:
         """Return the utilities of the items."""

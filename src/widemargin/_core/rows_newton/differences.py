@@ -14,13 +14,14 @@ from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
 from ..comparisons import IntArray, Rows
+from ..lower_half import STRIP, LowerHalf
 from ..solution import Array
-from .spaces import BLOCK, Gram, Paired
+from .spaces import Gram, Paired
 
-# (right items, precision) -> left items -> kernel values, in an array of their own
-Against: TypeAlias = Callable[[IntArray, np.dtype], Callable[[IntArray], NDArray]]
+# (right items, precision) -> (left items, memory at hand) -> kernel values
+Against: TypeAlias = Callable[[IntArray, np.dtype], Callable[[IntArray, NDArray], NDArray]]
 Tile: TypeAlias = tuple[int, int, NDArray]  # row, column, values
-TILE = 2 * BLOCK
+TILE_BYTES = 1 << 19  # of a tile: it stays in the second-level cache
 KEPT = 4000  # differences up to which float64 values asked for twice are kept: 64 MB
 
 
@@ -43,12 +44,11 @@ class Differences(NamedTuple):
         """
         is_rounded = dtype != np.float64
         if is_rounded and not known and self.size <= keep:
-            known = list(self.tiles(against, np.dtype(np.float64)))
-        blocks = [np.empty((b - a, b), dtype) for a, b in self._strips()]
+            known = [(a, c, tile.copy()) for a, c, tile in self.tiles(against, np.dtype(np.float64))]
+        half = LowerHalf.room(self.size, dtype, STRIP)
         for a, c, tile in known or self.tiles(against, np.dtype(dtype)):
-            block = blocks[a // BLOCK]
-            block[:, c : c + TILE] = tile[:, : block.shape[1] - c]
-        return Gram(blocks, _Products(self, against, list(known)), known) if is_rounded else Gram(blocks)
+            half.put(a, c, tile)
+        return Gram(half, _Products(self, against, list(known)), known) if is_rounded else Gram(half)
 
     def paired(self, against: Against, dtype: DTypeLike, *, keep: int = 0) -> Paired:
         """Return the same matrix by way of the items', where those are fewer."""
@@ -76,28 +76,26 @@ class Differences(NamedTuple):
                 out[c:above] += tile[:, : above - c].T @ V[a:b]
         return out
 
-    def _strips(self) -> list[tuple[int, int]]:
-        return [(a, min(a + BLOCK, self.size)) for a in range(0, self.size, BLOCK)]
-
     def tiles(self, against: Against, dtype: np.dtype) -> Iterator[tuple[int, int, NDArray]]:
-        """Yield (row, column, values) of the tiles that cover the lower half, each of a size for the cache.
+        """Yield (row, column, values) of the tiles that cover the lower half, each in the memory of the one before.
 
         A tile ends with the block of the diagonal: within it the values are complete.
         """
-        for c in range(0, self.size, TILE):
-            values = [against(right[c : c + TILE], dtype) for right in self.ends.T]
-            for a, b in self._strips():
-                if b > c:
-                    yield a, c, self._tile(values, slice(a, b))[:, : b - c]
+        n = max(1, TILE_BYTES // (STRIP * dtype.itemsize))
+        spare = np.empty((2, n * STRIP), dtype)
+        for c in range(0, self.size, STRIP):
+            values = [against(right[c : c + STRIP], dtype) for right in self.ends.T]
+            for a in range(c, self.size, n):
+                yield a, c, self._tile(values, slice(a, a + n), spare)[:, : a + n - c]
 
-    def _tile(self, values: list[Callable[[IntArray], NDArray]], rows: slice) -> NDArray:
+    def _tile(self, values: list[Callable[[IntArray, NDArray], NDArray]], rows: slice, spare: NDArray) -> NDArray:
         """Return the inner products of some differences with those of a tile: four kernel values, or one."""
         ends = self.ends[rows].T
-        tile = values[0](ends[0])
+        tile = values[0](ends[0], spare[0])
         if len(ends) == 2:
-            tile -= values[1](ends[0])
-            tile -= values[0](ends[1])
-            tile += values[1](ends[1])
+            tile -= values[1](ends[0], spare[1])
+            tile -= values[0](ends[1], spare[1])
+            tile += values[1](ends[1], spare[1])
         return tile
 
     def on_items(self, w: Array) -> Array:
@@ -118,7 +116,7 @@ class _Products:
     def __call__(self, V: Array) -> Array:
         tiles = self.differences.tiles(self.against, np.dtype(np.float64))
         if self.is_asked and not self.kept and self.differences.size <= KEPT:
-            self.kept.extend(tiles)
+            self.kept.extend((a, c, tile.copy()) for a, c, tile in tiles)
         self.is_asked = True
         return self.differences.products(self.kept or tiles, V)
 

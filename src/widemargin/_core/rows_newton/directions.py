@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 from scipy import linalg, sparse
 from scipy.linalg import blas
 
@@ -26,6 +26,7 @@ MANY_CURVED = 6000  # curved items above which their Gram matrix is not factored
 ENTRIES = 2**21  # of the written-out rows at a time
 FORCING, MOST_STEPS = 0.05, 300  # of conjugate gradients
 MOST_RIDGES = 12  # times ten each, from the rounding of K on
+SAFE = 1e-3  # of a ridge: values rounded by less are factored as they are
 FLOOR = 1e-6  # the least curvature of a level, as a share of what it has where every row is curved
 
 
@@ -175,7 +176,7 @@ def _by_curved_items(problem: Problem, view: View, curvature: Array) -> tuple[Ve
     coupling = [np.bincount(item, look.curvature * rows.D.data * e, minlength=n)[curved] for e in rows.E.T]
     c = [problem.C * v / W for v in coupling]
     right = np.column_stack([view.residual.u[curved], *c])
-    solved = _solved_many(lambda: space.corner(curved), 1.0 / W, right, space.rounding)  # type: ignore[union-attr]
+    solved = _solved_many(lambda dtype: space.corner(curved, dtype), 1.0 / W, right, space.rounding)  # type: ignore[union-attr]
     y, db = np.zeros(n), np.zeros(len(c))
     if c:
         schur = float(_level_curvature(problem, view)[0, 0] - c[0] @ (W * c[0]) + c[0] @ solved[:, 1])
@@ -184,18 +185,22 @@ def _by_curved_items(problem: Problem, view: View, curvature: Array) -> tuple[Ve
     return space.vector(y).moved(-1.0, view.residual), db
 
 
-def _solved_many(corner: Callable[[], Array], ridge: NDArray, right: Array, rounding: float) -> Array:
-    """Solve (K + ridge) y = right, K made anew for each try: where the ridge is small, rounding may spoil its sign."""
+def _solved_many(corner: Callable[[DTypeLike], NDArray], ridge: Array, right: Array, rounding: float) -> Array:
+    """Solve (K + ridge) y = right, K made anew for each try: where the ridge is small, rounding may spoil its sign.
+
+    Rounded values are factored as they are where the ridge is not: half the time, and steps are as good.
+    """
     if ridge.size == 0:
         return right
-    more = 0.0
+    more, dtype = 0.0, np.float32 if ridge.min() * SAFE > rounding > np.finfo(float).eps else np.float64
     for _ in range(MOST_RIDGES):
-        M = corner()
+        M = corner(dtype)
         largest = float(np.max(np.diag(M), initial=0.0))
         np.einsum("ii->i", M)[:] += ridge + more * largest
-        factor, failed = linalg.lapack.dpotrf(M.T, lower=0, overwrite_a=1)
+        factorise, solve = linalg.get_lapack_funcs(("potrf", "potrs"), (M,))
+        factor, failed = factorise(M.T, lower=0, overwrite_a=1)
         if not failed:
-            return linalg.lapack.dpotrs(factor, right, lower=0)[0]
+            return solve(factor, right.astype(dtype), lower=0)[0].astype(float)
         more = max(10.0 * more, rounding)
     raise FloatingPointError("the Gram matrix of the curved rows is not finite")
 

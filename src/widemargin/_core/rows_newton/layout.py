@@ -35,8 +35,8 @@ class Map(Protocol):
     def columns(self) -> Any | None:
         """Return X with u = X w, dense or CSR; None where weights belong to items."""
 
-    def against(self, right: IntArray, dtype: np.dtype) -> Callable[[IntArray], NDArray]:
-        """Return left -> kernel values between two lists of items."""
+    def against(self, right: IntArray, dtype: np.dtype) -> Callable[[IntArray, NDArray], NDArray]:
+        """Return (left, memory at hand) -> kernel values between two lists of items."""
 
     def diag(self) -> Array:
         """Return the squared norm of each item."""

@@ -11,7 +11,7 @@ from scipy import sparse
 from ..comparisons import IntArray, Rows
 from ..row_risk import RowLook, RowsRisk
 from ..solution import Array
-from .spaces import BLOCK, Space, Vector
+from .spaces import Space, Vector
 
 SHARE = 8  # a sample has this part of the rows
 FEW_ROWS, FEW_ITEMS = 2000, 1280  # no sample is smaller
@@ -103,7 +103,7 @@ class Problem:
     def sample(self) -> tuple[Problem, IntArray] | None:
         """Return a part that weighs as much as the whole, and its items; None where the whole is small."""
         if self.space.is_gram:
-            n = max(FEW_ITEMS, self.space.n_items // 4 // BLOCK * BLOCK)
+            n = max(FEW_ITEMS, self.space.n_items // 4)
             if self.space.n_items < 2 * n:
                 return None
             last = np.maximum.reduceat(self.rows.D.indices, self.rows.D.indptr[:-1])

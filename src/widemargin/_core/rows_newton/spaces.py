@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
 from ..comparisons import IntArray
+from ..lower_half import LowerHalf, mirrored
 from ..solution import Array
 
-BLOCK = 256  # rows of a Gram matrix: an array per block, since one large fresh array costs page faults
 CONVERTED = 4096  # rows of X converted to float64 at a time
 TILE = 64  # differences written out at a time
 
@@ -176,62 +176,48 @@ class Coefficients:
         """Return the squared norm of each item."""
         raise NotImplementedError
 
-    def corner(self, items: IntArray) -> Array:
+    def corner(self, items: IntArray, dtype: DTypeLike = float) -> NDArray:
         """Return the rows and columns of some items, given in ascending order; the lower half counts."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class Gram(Coefficients):
-    """u = K w; block b of the lower half holds rows b * BLOCK to its end and all columns up to there."""
+    """u = K w."""
 
-    blocks: list[NDArray]
+    half: LowerHalf
     products: Callable[[Array], Array] | None = None
     tiles: Sequence[tuple[int, int, NDArray]] = ()  # in float64, where they are kept
 
     @property
     def n_items(self) -> int:
         """Return the number of items."""
-        return self.blocks[-1].shape[1]
+        return self.half.n_items
 
     @property
     def dtype(self) -> np.dtype:
         """Return the precision of the values."""
-        return self.blocks[0].dtype
+        return self.half.dtype
 
     def vector(self, w: Array) -> Vector:
-        """Return the function with coordinates w; sums within a block have the precision of K."""
-        v, out = w.astype(self.dtype, copy=False), np.zeros(self.n_items)
-        for b, block in enumerate(self.blocks):
-            a, end = b * BLOCK, block.shape[1]
-            out[a:end] += block @ v[:end]
-            out[:a] += v[a:end] @ block[:, :a]
-        return Vector(w, out)
+        """Return the function with coordinates w; sums of some hundred values have the precision of K."""
+        return Vector(w, self.half.product(w))
 
     def at(self, items: IntArray) -> Gram:
-        """Return the space over the leading items: whole blocks, nothing is copied."""
-        return Gram(self.blocks[: -(-items.size // BLOCK)])
+        """Return the space over the leading items; nothing is copied."""
+        return Gram(self.half.leading(items.size))
 
     def diag(self) -> Array:
         """Return the squared norm of each item."""
-        return np.concatenate([np.diag(block, b * BLOCK) for b, block in enumerate(self.blocks)]).astype(float)
+        return self.half.diag()
 
-    def corner(self, items: IntArray) -> Array:
+    def corner(self, items: IntArray, dtype: DTypeLike = float) -> NDArray:
         """Return the lower half of the rows and columns of some items, given in ascending order."""
-        out = np.empty((items.size, items.size))
-        for b, block in enumerate(self.blocks):
-            i, j = np.searchsorted(items, [b * BLOCK, block.shape[1]])
-            out[i:j, :j] = block[items[i:j] - b * BLOCK][:, items[:j]]
-        return out
+        return self.half.corner(items, dtype)
 
     def square(self, items: IntArray) -> NDArray:
         """Return the rows and columns of some items, given in ascending order, in the precision of K."""
-        out = np.empty((items.size, items.size), self.dtype)
-        for b, block in enumerate(self.blocks):
-            i, j = np.searchsorted(items, [b * BLOCK, block.shape[1]])
-            out[i:j, :j] = np.take(block[items[i:j] - b * BLOCK], items[:j], axis=1)
-            out[:i, i:j] = out[i:j, :i].T
-        return out
+        return mirrored(self.half.corner(items, self.dtype), TILE)
 
 
 @dataclass(frozen=True)
@@ -268,10 +254,10 @@ class Paired(Coefficients):
         own, (first, second) = np.diag(self.K), self.ends.T
         return (own[first] + own[second] - 2.0 * self.K[first, second]).astype(float)
 
-    def corner(self, items: IntArray) -> Array:
+    def corner(self, items: IntArray, dtype: DTypeLike = float) -> NDArray:
         """Return the rows and columns of some differences; the lower half counts."""
         first, second = self.ends[items].T
-        out = np.empty((items.size, items.size))
+        out = np.empty((items.size, items.size), dtype)
         for a in range(0, items.size, TILE):
             rows, end = slice(a, a + TILE), min(a + TILE, items.size)
             near = self.K[first[rows]]

@@ -1,0 +1,50 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Products with a symmetric matrix by blocks of its lower half: each entry is read once and serves twice.
+
+Two products of BLAS would read a block twice, or stride through it; memory is what large matrices wait for.
+"""
+
+from libc.stdlib cimport free, malloc
+from libc.string cimport memset
+
+cdef extern from "_lower_half.h":
+    void lower_half_narrow(const float* block, Py_ssize_t n, Py_ssize_t width, Py_ssize_t stride, Py_ssize_t lead,
+                           const float* x, const float* y, double* down, float* across) noexcept nogil
+    void lower_half_double(const double* block, Py_ssize_t n, Py_ssize_t width, Py_ssize_t stride, Py_ssize_t lead,
+                           const double* x, const double* y, double* down, double* across) noexcept nogil
+
+ctypedef fused real:
+    float
+    double
+
+cdef enum:
+    ROWS = 256  # whose sums by column are in the precision of the block, before float64 takes them
+    COLUMNS = 2048  # at a time, whose sums are in the nearest cache
+
+
+def add_product(const real[:, :] block, Py_ssize_t row, Py_ssize_t column, const real[::1] v, double[::1] out):
+    """Add to out what a block of the lower half of K gives of K v, and its mirror image; it begins at (row, column).
+
+    Entries above the diagonal are not read. Those of a row follow each other.
+    """
+    cdef Py_ssize_t n = block.shape[0], m = block.shape[1], p, q, a, c, i, rows, width, stride = block.strides[0] // sizeof(real)
+    cdef real* across = <real*> malloc(COLUMNS * sizeof(real))
+    if across == NULL:
+        raise MemoryError
+    with nogil:
+        for p in range((n + ROWS - 1) // ROWS):
+            a = p * ROWS
+            rows = min(ROWS, n - a)
+            for q in range((m + COLUMNS - 1) // COLUMNS):
+                c = q * COLUMNS
+                width = min(COLUMNS, m - c)
+                memset(across, 0, width * sizeof(real))
+                if real is float:
+                    lower_half_narrow(&block[a, c], rows, width, stride, row + a - column - c, &v[column + c], &v[row + a],
+                                      &out[row + a], across)
+                else:
+                    lower_half_double(&block[a, c], rows, width, stride, row + a - column - c, &v[column + c], &v[row + a],
+                                      &out[row + a], across)
+                for i in range(width):
+                    out[column + c + i] += across[i]
+    free(across)

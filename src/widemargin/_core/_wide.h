@@ -1,0 +1,15 @@
+/* Loops that are compiled twice: for any processor, and for wide registers where the one at hand has them. */
+#ifndef WIDEMARGIN_WIDE_H
+#define WIDEMARGIN_WIDE_H
+
+#if defined(__GNUC__) && defined(__x86_64__)
+#define INLINE static inline __attribute__((always_inline))
+#define HAS_WIDE (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+#define WIDE __attribute__((target("avx2,fma")))
+#else
+#define INLINE static inline
+#define HAS_WIDE 0
+#define WIDE
+#endif
+
+#endif

@@ -1,0 +1,108 @@
+"""A symmetric matrix by its lower half: strips of columns, each from the diagonal down."""
+
+from __future__ import annotations
+
+import mmap
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _lower_half
+
+if TYPE_CHECKING:
+    from .comparisons import IntArray
+    from .solution import Array
+
+STRIP = 512  # columns: short rows that follow each other are read at the speed of memory
+LARGE = 1 << 22  # bytes from which NumPy asks for huge pages: where memory is in pieces they take longer than a fit
+HUGE, SLOW = 1 << 21, 4e-4  # bytes of a huge page, and seconds that small pages of this size would take
+
+
+@dataclass(frozen=True)
+class LowerHalf:
+    """The strips; above the diagonal nothing was written, and nothing is read."""
+
+    strips: list[NDArray]
+
+    @classmethod
+    def room(cls, n: int, dtype: Any, width: int) -> LowerHalf:
+        """Return strips of so many columns that are not filled."""
+        return cls([room(n - a, min(width, n - a), dtype, is_sparse=width >= n) for a in range(0, n, width)])
+
+    @property
+    def n_items(self) -> int:
+        """Return the number of rows."""
+        return self.strips[0].shape[0]
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Return the precision of the values."""
+        return self.strips[0].dtype
+
+    def put(self, row: int, column: int, values: NDArray) -> None:
+        """Write values from (row, column) on: within a strip, from the diagonal down."""
+        width = self.strips[0].shape[1]
+        strip, a = self.strips[column // width], column // width * width
+        strip[row - a : row - a + values.shape[0], column - a : column - a + values.shape[1]] = values
+
+    def product(self, v: Array) -> Array:
+        """Return K v; sums within some hundred rows have the precision of the values."""
+        v, out, a = v.astype(self.dtype, copy=False), np.zeros(self.n_items), 0
+        for strip in self.strips:
+            _lower_half.add_product(strip, a, a, v, out)
+            a += strip.shape[1]
+        return out
+
+    def leading(self, n: int) -> LowerHalf:
+        """Return the matrix over the first n items; nothing is copied."""
+        width = self.strips[0].shape[1]
+        return LowerHalf(
+            [strip[: n - k * width, : n - k * width] for k, strip in enumerate(self.strips[: -(-n // width)])]
+        )
+
+    def diag(self) -> Array:
+        """Return the diagonal."""
+        return np.concatenate([np.diag(strip) for strip in self.strips]).astype(float)
+
+    def corner(self, items: IntArray, dtype: Any) -> NDArray:
+        """Return the rows and columns of some items, given in ascending order; the lower half counts."""
+        out, a = np.empty((items.size, items.size), dtype), 0
+        for strip in self.strips:
+            i, j = np.searchsorted(items, [a, a + strip.shape[1]])
+            with np.errstate(invalid="ignore"):  # above the diagonal is whatever was there
+                out[i:, i:j] = strip[items[i:] - a].take(items[i:j] - a, axis=1)
+            a += strip.shape[1]
+        return out
+
+
+def room(n: int, m: int, dtype: Any, *, is_sparse: bool = True) -> NDArray:
+    """Return an array that is not filled; if it will be `is_sparse`, pages that are never written to take no memory."""
+    size = n * m * np.dtype(dtype).itemsize
+    if size < LARGE:
+        return np.empty((n, m), dtype)
+    memory = mmap.mmap(-1, size, access=mmap.ACCESS_COPY)
+    if not is_sparse and hasattr(mmap, "MADV_HUGEPAGE"):
+        _ask_for_huge_pages(memory, size)
+    return np.frombuffer(memory, dtype).reshape(n, m)
+
+
+def _ask_for_huge_pages(memory: mmap.mmap, size: int) -> None:
+    """Have memory come in large pieces, four times as fast; not where the first one takes long to find."""
+    memory.madvise(mmap.MADV_HUGEPAGE)
+    begin = time.perf_counter()
+    memory[min(HUGE, size - 1)] = 0
+    if time.perf_counter() - begin > SLOW:
+        memory.madvise(mmap.MADV_NOHUGEPAGE)
+
+
+def mirrored(K: NDArray, tile: int) -> NDArray:
+    """Return K with its upper half filled from the lower one, in place; tile by tile: both stay in the cache."""
+    n = len(K)
+    for a in range(0, n, tile):
+        b = min(a + tile, n)
+        K[a:b, b:] = K[b:, a:b].T
+        K[a:b, a:b] = np.tril(K[a:b, a:b]) + np.tril(K[a:b, a:b], -1).T
+    return K

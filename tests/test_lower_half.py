@@ -1,0 +1,89 @@
+"""Symmetric matrices by strips of their lower half: products, corners and parts are those of the whole."""
+
+import mmap
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from widemargin._core import _lower_half, lower_half
+from widemargin._core.lower_half import LowerHalf, mirrored, room
+
+
+def halved(K, width):
+    """The matrix in strips; what is above the diagonal is nan, so that nothing may read it."""
+    n, half = len(K), LowerHalf.room(len(K), K.dtype, width)
+    for strip in half.strips:
+        strip[:] = np.nan
+    for c in range(0, n, width):
+        for a in range(c, n, 3):
+            for row in range(a, min(a + 3, n)):
+                half.put(row, c, K[row : row + 1, c : min(c + width, row + 1)])
+    return half
+
+
+def symmetric(n, dtype, seed=0):
+    """A symmetric matrix that is not definite."""
+    K = np.random.default_rng(seed).normal(size=(n, n))
+    return (K + K.T).astype(dtype)
+
+
+SIZES = [(1, 4), (7, 3), (12, 4), (13, 20), (300, 64), (700, 256)]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("n", "width"), SIZES)
+def test_products_read_the_lower_half_alone(n, width, dtype):
+    """K v in float64, to the rounding of the values; NumPy's product is the twin."""
+    K, v = symmetric(n, dtype), np.random.default_rng(1).normal(size=n)
+    expected = K.astype(float) @ v
+    atol = 200 * np.finfo(dtype).eps * np.abs(K).max() * np.abs(v).sum()
+    assert_allclose(halved(K, width).product(v), expected, rtol=0, atol=atol)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("row", "column"), [(0, 0), (5, 0), (3, 2), (2, 4)])
+def test_a_block_anywhere_gives_its_part_and_its_mirror_image(row, column, dtype):
+    """Left of the diagonal, across it, or beginning above it, where it is not read; sums go to what is there."""
+    n, rows, columns = 12, 6, 5
+    K, v = symmetric(n, dtype, 2), np.random.default_rng(3).normal(size=n).astype(dtype)
+    part = np.zeros((n, n), dtype)
+    part[row : row + rows, column : column + columns] = K[row : row + rows, column : column + columns]
+    lower = np.tril(part).astype(float)
+    out = np.ones(n)
+    block = np.full((rows, 9), np.nan, dtype)  # rows that do not follow each other
+    block[:, :columns] = np.where(
+        np.tril(np.ones((n, n)))[row : row + rows, column : column + columns],
+        K[row : row + rows, column : column + columns],
+        np.nan,
+    )
+    _lower_half.add_product(block[:, :columns], row, column, v, out)
+    assert_allclose(out, 1.0 + (lower + np.tril(lower, -1).T) @ v, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(("n", "width"), SIZES)
+def test_parts_are_those_of_the_whole(n, width):
+    """The first items, some items, the diagonal, and the upper half filled in."""
+    K, rng = symmetric(n, np.float32), np.random.default_rng(4)
+    half = halved(K, width)
+    assert_array_equal(half.diag(), np.diag(K).astype(float))
+    for m in {1, max(1, n // 2), n}:
+        lead = half.leading(m)
+        assert lead.n_items == m
+        assert_allclose(lead.product(np.ones(m)), K[:m, :m].sum(axis=1, dtype=float), atol=1e-3)
+    items = np.sort(rng.permutation(n)[: max(1, n // 3)])
+    expected = K[np.ix_(items, items)]
+    assert_array_equal(np.tril(half.corner(items, np.float64)), np.tril(expected).astype(float))
+    assert_array_equal(mirrored(half.corner(items, np.float32), 5), expected)
+
+
+@pytest.mark.skipif(not hasattr(mmap, "MADV_HUGEPAGE"), reason="no huge pages on this system")
+@pytest.mark.parametrize("slow", [-1.0, 1e9])
+def test_memory_is_memory_whatever_its_pages_are(slow, monkeypatch):
+    """Huge pages are asked for, or given up after the first."""
+    monkeypatch.setattr(lower_half, "SLOW", slow)
+    found = room(3000, 500, np.float32, is_sparse=False)
+    assert found.shape == (3000, 500)
+    assert found.dtype == np.float32
+    found[:] = 1.0
+    assert found.sum() == 1_500_000
