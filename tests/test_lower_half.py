@@ -77,6 +77,59 @@ def test_parts_are_those_of_the_whole(n, width):
     assert_array_equal(mirrored(half.corner(items, np.float32), 5), expected)
 
 
+VALUES = [
+    0.0,
+    1.0,
+    -1.0,
+    1.0 / 3.0,
+    np.nextafter(1.0, 0.0),
+    1.0 + 2.0**-24,
+    2.0 - 2.0**-25,
+    1e-300,
+    1e-40,
+    -1e-37,
+    3e38,
+]
+
+
+@pytest.mark.parametrize("n", [1, 7, 64])
+def test_values_in_two_parts_keep_their_digits(n):
+    """As Python reads them: the float, and 65534ths of its last place; tiny ones keep what a float does."""
+    rng = np.random.default_rng(5)
+    x = np.concatenate([VALUES, rng.normal(size=40) * 10.0 ** rng.integers(-30, 30, 40)])
+    x = np.resize(x, (3, n * (len(x) // n + 1)))[:, 1:]  # rows that do not follow each other
+    near, rest = np.zeros(x.shape, np.float32), np.zeros(x.shape, np.int16)
+    _lower_half.split(x, near, rest)
+    assert_array_equal(near, x.astype(np.float32))
+    with np.errstate(divide="ignore"):
+        place = np.where(np.abs(near) < 1.2e-38, 0.0, 2.0 ** (np.floor(np.log2(np.abs(near.astype(float)))) - 24))
+    assert_allclose(near + place * rest / 32767, x, rtol=1.5e-12, atol=1e-44)
+
+
+@pytest.mark.parametrize(("n", "width"), SIZES)
+def test_fine_products_are_exact(n, width):
+    """To eleven digits of what is summed, for one vector or several; coarse values have no such products."""
+    K, V = symmetric(n, float), np.random.default_rng(6).normal(size=(n, 3))
+    half = LowerHalf.room(n, np.float32, width, is_fine=True)
+    for c in range(0, n, width):
+        half.put(c, c, K[c:, c : c + width])
+    atol = 2e-12 * np.abs(K).max() * np.abs(V).sum()
+    assert_allclose(half.fine_product(V), K @ V, rtol=0, atol=atol)
+    assert_allclose(half.fine_product(V[:, 0]), K @ V[:, 0], rtol=0, atol=atol)
+    assert halved(K.astype(np.float32), width).fine_product(V) is None
+
+
+def test_sums_that_cancel_are_not_answered():
+    """A vector near the null space of K, of which almost nothing is left: more digits are needed."""
+    K = np.ones((40, 40)) + 1e-9 * symmetric(40, float)
+    half = LowerHalf.room(40, np.float32, 16, is_fine=True)
+    for c in range(0, 40, 16):
+        half.put(c, c, K[c:, c : c + 16])
+    v = np.where(np.arange(40) % 2, 1.0, -1.0)
+    assert half.fine_product(v) is None
+    assert half.fine_product(np.ones(40)) is not None
+
+
 @pytest.mark.skipif(not hasattr(mmap, "MADV_HUGEPAGE"), reason="no huge pages on this system")
 @pytest.mark.parametrize("slow", [-1.0, 1e9])
 def test_memory_is_memory_whatever_its_pages_are(slow, monkeypatch):

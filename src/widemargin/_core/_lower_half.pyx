@@ -4,6 +4,7 @@
 Two products of BLAS would read a block twice, or stride through it; memory is what large matrices wait for.
 """
 
+from libc.stdint cimport int16_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
@@ -12,6 +13,9 @@ cdef extern from "_lower_half.h":
                            const float* x, const float* y, double* down, float* across) noexcept nogil
     void lower_half_double(const double* block, Py_ssize_t n, Py_ssize_t width, Py_ssize_t stride, Py_ssize_t lead,
                            const double* x, const double* y, double* down, double* across) noexcept nogil
+    void split_row(const double* x, Py_ssize_t n, float* near, int16_t* rest) noexcept nogil
+    void lower_half_fine(const float* near, const int16_t* rest, Py_ssize_t n, Py_ssize_t width, Py_ssize_t stride,
+                         Py_ssize_t lead, const double* x, const double* y, double* down, double* across) noexcept nogil
 
 ctypedef fused real:
     float
@@ -48,3 +52,19 @@ def add_product(const real[:, :] block, Py_ssize_t row, Py_ssize_t column, const
                 for i in range(width):
                     out[column + c + i] += across[i]
     free(across)
+
+
+def split(const double[:, :] values, float[:, :] near, int16_t[:, :] rest):
+    """Write values as float32 and what those miss, to two parts in 10^12. Entries of a row follow each other."""
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(values.shape[0]):
+            split_row(&values[i, 0], values.shape[1], &near[i, 0], &rest[i, 0])
+
+
+def add_fine_product(const float[:, ::1] near, const int16_t[:, ::1] rest, Py_ssize_t row, Py_ssize_t column,
+                     const double[::1] v, double[::1] out):
+    """Do the work of `add_product` with values that were split."""
+    cdef Py_ssize_t n = near.shape[0], m = near.shape[1]
+    with nogil:
+        lower_half_fine(&near[0, 0], &rest[0, 0], n, m, m, row - column, &v[column], &v[row], &out[row], &out[column])

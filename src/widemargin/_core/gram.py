@@ -23,7 +23,8 @@ BYTES_WHOLE, BYTES_HALF = 24, 4  # that a fit needs for each entry of the matrix
 BYTES_ROOMY = 64  # the same with a preconditioner of all items
 SPAN_SHARE, LEAST_SPAN, LARGEST_SPAN = 0.08, 250, 1200  # items of the span
 SPAN_SEED = 20101
-KEPT_ITEMS, KEPT_SHARED_ITEMS = 4000, 6000  # up to which float64 values are kept, asked for twice or shared: 144 MB
+KEPT_ITEMS = 4000  # up to which float64 values are kept, shared or asked for twice: 64 MB
+FINE_ITEMS = 7000  # up to which float32 values have their rest beside them: 49 MB
 FLUSH, TINY = 1e-21, 1e-36  # float64 beside the first knows nothing below 2e-37; above the other all is well
 PIVOTED_ITEMS = 1500  # items up to which all are searched for a span
 LEFT_OUT = 1e-4  # of the mean of the diagonal, that a span may leave of an item
@@ -197,11 +198,12 @@ class HalfGram:
     is_rounded = True
 
     @classmethod
-    def of(cls, kernel: Kernel, X: Any, *, is_shared: bool = False) -> HalfGram:
-        """Compute the strips; for several solves the float64 values of few items are kept at once."""
+    def of(cls, kernel: Kernel, X: Any, *, is_shared: bool = False, is_exact: bool = True) -> HalfGram:
+        """Compute the strips; for several solves the float64 values of few items are kept, for a start none."""
         n = X.shape[0]
-        half = LowerHalf.room(n, np.float32, n if n <= SQUARE_ITEMS else STRIP)
-        kept = [room(n, n, np.float64)] if is_shared and n <= KEPT_SHARED_ITEMS else []
+        kept = [room(n, n, np.float64)] if is_shared and n <= KEPT_ITEMS else []
+        width, is_fine = n if n <= SQUARE_ITEMS else STRIP, is_exact and not kept and n <= FINE_ITEMS
+        half = LowerHalf.room(n, np.float32, width, is_fine=is_fine)
 
         def store(rows: slice, columns: slice, K: Array) -> None:
             half.put(rows.start, columns.start, _without_subnormals(K))
@@ -227,6 +229,9 @@ class HalfGram:
 
     def exact_product(self, v: Array) -> Array:
         """Return K v from the kernel's float64 values: computed again, and kept where few items are asked for again."""
+        found = self.half.fine_product(v)
+        if found is not None:
+            return found
         if self.asked:
             self._keep()
         self.asked.append(None)
@@ -244,7 +249,7 @@ class HalfGram:
 
     def corner(self, items: IntArray) -> HalfGram:
         """Return the matrix over some items."""
-        return HalfGram.of(self.kernel, self.X[items])
+        return HalfGram.of(self.kernel, self.X[items], is_exact=False)
 
     def columns(self, items: IntArray) -> NDArray:
         """Return the columns of some items."""

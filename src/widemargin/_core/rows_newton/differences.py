@@ -22,6 +22,7 @@ from .spaces import Gram, Paired
 Against: TypeAlias = Callable[[IntArray, np.dtype], Callable[[IntArray, NDArray], NDArray]]
 Tile: TypeAlias = tuple[int, int, NDArray]  # row, column, values
 TILE_BYTES = 1 << 19  # of a tile: it stays in the second-level cache
+FINE = 7000  # differences up to which float32 values have their rest beside them: 49 MB
 KEPT = 4000  # differences up to which float64 values asked for twice are kept: 64 MB
 
 
@@ -45,10 +46,11 @@ class Differences(NamedTuple):
         is_rounded = dtype != np.float64
         if is_rounded and not known and self.size <= keep:
             known = [(a, c, tile.copy()) for a, c, tile in self.tiles(against, np.dtype(np.float64))]
-        half = LowerHalf.room(self.size, dtype, STRIP)
-        for a, c, tile in known or self.tiles(against, np.dtype(dtype)):
+        is_fine = is_rounded and self.size <= FINE and not known
+        half = LowerHalf.room(self.size, dtype, STRIP, is_fine=is_fine)
+        for a, c, tile in known or self.tiles(against, np.dtype(float if is_fine else dtype)):
             half.put(a, c, tile)
-        return Gram(half, _Products(self, against, list(known)), known) if is_rounded else Gram(half)
+        return Gram(half, _Products(self, against, half, list(known)), known) if is_rounded else Gram(half)
 
     def paired(self, against: Against, dtype: DTypeLike, *, keep: int = 0) -> Paired:
         """Return the same matrix by way of the items', where those are fewer."""
@@ -110,10 +112,14 @@ class _Products:
 
     differences: Differences
     against: Against
+    half: LowerHalf
     kept: list[tuple[int, int, NDArray]] = field(default_factory=list)
     is_asked: bool = False
 
     def __call__(self, V: Array) -> Array:
+        found = self.half.fine_product(V)
+        if found is not None:
+            return found
         tiles = self.differences.tiles(self.against, np.dtype(np.float64))
         if self.is_asked and not self.kept and self.differences.size <= KEPT:
             self.kept.extend((a, c, tile.copy()) for a, c, tile in tiles)

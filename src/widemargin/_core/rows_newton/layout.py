@@ -86,7 +86,7 @@ def gram_bytes(rows: Rows, map_: Map, plan: Plan, tol: float, C: float) -> int:
     way = Way.of(rows, n, items)
     if way is Way.FEATURES:
         return 3 * 8 * items**2
-    return dtype.itemsize * (items**2 if way is Way.PAIRED else min(n, items) ** 2 // 2)
+    return dtype.itemsize * items**2 if way is Way.PAIRED else max(6, dtype.itemsize) * min(n, items) ** 2 // 2
 
 
 def lay_out(rows: Rows, map_: Map, loss: Loss, dtype: np.dtype, plan: Plan) -> Setting:
