@@ -71,26 +71,46 @@ INLINE void split_loop(const double *restrict x, ptrdiff_t n, float *restrict ne
     }
 }
 
+/* The same products as above, of one vector or of two: vectors follow each other, `size` entries apart. */
 INLINE void fine_loop(const float *near, const int16_t *rest, ptrdiff_t n, ptrdiff_t width, ptrdiff_t stride,
                       ptrdiff_t lead, const double *restrict x, const double *restrict y, double *down,
-                      double *restrict across)
+                      double *restrict across, ptrdiff_t size, int is_pair)
 {
     for (ptrdiff_t i = 0; i < n; i++) {
         const float *row = near + i * stride;
         const int16_t *more = rest + i * stride;
-        const double own = y[i];
+        const double own = y[i], other = is_pair ? y[size + i] : 0.0;
         const ptrdiff_t end = lead + i < width ? lead + i : width;
-        double sum = 0.0;
-#pragma omp simd reduction(+ : sum)
+        double sum = 0.0, second = 0.0;
+#pragma omp simd reduction(+ : sum, second)
         for (ptrdiff_t j = 0; j < end; j++) {
             const double value = row[j] + power_of(row[j]) * (float)more[j] * (1.0 / PLACE);
             sum += value * x[j];
             across[j] += value * own;
+            if (is_pair) {
+                second += value * x[size + j];
+                across[size + j] += value * other;
+            }
+        }
+        if (end >= 0 && end < width) {
+            const double value = row[end] + power_of(row[end]) * (float)more[end] * (1.0 / PLACE);
+            sum += value * own;
+            second += value * other;
         }
         down[i] += sum;
-        if (end >= 0 && end < width)
-            down[i] += (row[end] + power_of(row[end]) * (float)more[end] * (1.0 / PLACE)) * own;
+        if (is_pair)
+            down[size + i] += second;
     }
+}
+
+INLINE void fine_either(const float *near, const int16_t *rest, ptrdiff_t n, ptrdiff_t width, ptrdiff_t stride,
+                        ptrdiff_t lead, const double *x, const double *y, double *down, double *across,
+                        ptrdiff_t size, int is_pair) /* a copy of the loop for each */
+{
+    if (is_pair)
+        fine_loop(near, rest, n, width, stride, lead, x, y, down, across, size, 1);
+    else
+        fine_loop(near, rest, n, width, stride, lead, x, y, down, across, size, 0);
 }
 
 WIDE static void split_wide(const double *x, ptrdiff_t n, float *near, int16_t *rest)
@@ -107,18 +127,20 @@ static void split_row(const double *x, ptrdiff_t n, float *near, int16_t *rest)
 }
 
 WIDE static void fine_wide(const float *near, const int16_t *rest, ptrdiff_t n, ptrdiff_t width, ptrdiff_t stride,
-                           ptrdiff_t lead, const double *x, const double *y, double *down, double *across)
+                           ptrdiff_t lead, const double *x, const double *y, double *down, double *across,
+                           ptrdiff_t size, int is_pair)
 {
-    fine_loop(near, rest, n, width, stride, lead, x, y, down, across);
+    fine_either(near, rest, n, width, stride, lead, x, y, down, across, size, is_pair);
 }
 
 static void lower_half_fine(const float *near, const int16_t *rest, ptrdiff_t n, ptrdiff_t width, ptrdiff_t stride,
-                            ptrdiff_t lead, const double *x, const double *y, double *down, double *across)
+                            ptrdiff_t lead, const double *x, const double *y, double *down, double *across,
+                            ptrdiff_t size, int is_pair)
 {
     if (HAS_WIDE)
-        fine_wide(near, rest, n, width, stride, lead, x, y, down, across);
+        fine_wide(near, rest, n, width, stride, lead, x, y, down, across, size, is_pair);
     else
-        fine_loop(near, rest, n, width, stride, lead, x, y, down, across);
+        fine_either(near, rest, n, width, stride, lead, x, y, down, across, size, is_pair);
 }
 
 #endif

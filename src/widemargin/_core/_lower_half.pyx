@@ -15,7 +15,8 @@ cdef extern from "_lower_half.h":
                            const double* x, const double* y, double* down, double* across) noexcept nogil
     void split_row(const double* x, Py_ssize_t n, float* near, int16_t* rest) noexcept nogil
     void lower_half_fine(const float* near, const int16_t* rest, Py_ssize_t n, Py_ssize_t width, Py_ssize_t stride,
-                         Py_ssize_t lead, const double* x, const double* y, double* down, double* across) noexcept nogil
+                         Py_ssize_t lead, const double* x, const double* y, double* down, double* across,
+                         Py_ssize_t size, bint is_pair) noexcept nogil
 
 ctypedef fused real:
     float
@@ -63,8 +64,10 @@ def split(const double[:, :] values, float[:, :] near, int16_t[:, :] rest):
 
 
 def add_fine_product(const float[:, ::1] near, const int16_t[:, ::1] rest, Py_ssize_t row, Py_ssize_t column,
-                     const double[::1] v, double[::1] out):
-    """Do the work of `add_product` with values that were split."""
-    cdef Py_ssize_t n = near.shape[0], m = near.shape[1]
+                     const double[:, ::1] V, double[:, ::1] out):
+    """Do the work of `add_product` for each row of V, with values that were split; two rows at a time."""
+    cdef Py_ssize_t n = near.shape[0], m = near.shape[1], size = V.shape[1], k
     with nogil:
-        lower_half_fine(&near[0, 0], &rest[0, 0], n, m, m, row - column, &v[column], &v[row], &out[row], &out[column])
+        for k in range((V.shape[0] + 1) // 2):
+            lower_half_fine(&near[0, 0], &rest[0, 0], n, m, m, row - column, &V[2 * k, column], &V[2 * k, row],
+                            &out[2 * k, row], &out[2 * k, column], size, 2 * k + 1 < V.shape[0])

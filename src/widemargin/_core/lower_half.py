@@ -78,15 +78,14 @@ class LowerHalf:
         """
         if not self.rest:
             return None
-        out, columns = np.zeros((*V.shape[1:], self.n_items)), np.ascontiguousarray(V.T)
-        for v, u in zip(np.atleast_2d(columns), np.atleast_2d(out), strict=True):
-            a = 0
-            for strip, rest in zip(self.strips, self.rest, strict=True):
-                _lower_half.add_fine_product(strip, rest, a, a, v, u)
-                a += strip.shape[1]
-            if not np.abs(v).sum() * self._largest <= MOST_CANCELLED * np.abs(u).max():
-                return None
-        return out.T
+        rows, a = np.atleast_2d(np.ascontiguousarray(V.T)), 0
+        out = np.zeros(rows.shape)
+        for strip, rest in zip(self.strips, self.rest, strict=True):
+            _lower_half.add_fine_product(strip, rest, a, a, rows, out)
+            a += strip.shape[1]
+        if np.any(np.abs(rows).sum(axis=1) * self._largest > MOST_CANCELLED * np.abs(out).max(axis=1)):
+            return None
+        return out.T.reshape(V.shape)
 
     @cached_property
     def _largest(self) -> float:
