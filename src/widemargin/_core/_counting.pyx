@@ -24,6 +24,9 @@ cdef extern from "_every_pair.h":
                     double h, const char* ahead, Py_ssize_t stride, Py_ssize_t width, double* sums) noexcept nogil
     void fetch_row(const char* row, Py_ssize_t width) noexcept nogil
 
+cdef extern from "_room.h":
+    void* room(size_t size) noexcept nogil
+
 FEW_LEVELS = FEW
 
 cdef enum:
@@ -77,8 +80,8 @@ cdef bint allocate(Scratch* s, const int64_t[::1] starts, const int64_t[::1] ran
         table = max(table, k)
         m = max(m, size + 1 if k > 0 else 0)
     k = n if with_payload else 0
-    s.u = <double*> malloc((6 * n + k + 2) * sizeof(double) + (2 * (n + 2) + table) * sizeof(Sums))
-    s.rank = <int32_t*> malloc((4 * n + 16 + 2 * MOST * m) * sizeof(int32_t))
+    s.u = <double*> room((6 * n + k + 2) * sizeof(double) + (2 * (n + 2) + table) * sizeof(Sums))
+    s.rank = <int32_t*> room((4 * n + 16 + 2 * MOST * m) * sizeof(int32_t))
     if s.u == NULL or s.rank == NULL:
         return False
     s.c, s.total, s.pull = s.u + n, s.u + 2 * n, s.u + 3 * n
