@@ -4,7 +4,7 @@
 Two products of BLAS would read a block twice, or stride through it; memory is what large matrices wait for.
 """
 
-from libc.stdint cimport int16_t
+from libc.stdint cimport int16_t, int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
@@ -19,6 +19,10 @@ cdef extern from "_lower_half.h":
                          Py_ssize_t size, bint is_pair) noexcept nogil
 
 ctypedef fused real:
+    float
+    double
+
+ctypedef fused other:
     float
     double
 
@@ -53,6 +57,17 @@ def add_product(const real[:, :] block, Py_ssize_t row, Py_ssize_t column, const
                 for i in range(width):
                     out[column + c + i] += across[i]
     free(across)
+
+
+def gather(const real[:, :] strip, Py_ssize_t column, const int64_t[::1] items, Py_ssize_t first, Py_ssize_t end,
+           other[:, ::1] out):
+    """Write K[items, items[first:end]] from the strip that begins at `column`, from the diagonal down."""
+    cdef Py_ssize_t i, j, row
+    with nogil:
+        for i in range(first, items.shape[0]):
+            row = items[i] - column
+            for j in range(first, min(end, i + 1)):
+                out[i, j] = <other> strip[row, items[j] - column]
 
 
 def split(const double[:, :] values, float[:, :] near, int16_t[:, :] rest):

@@ -103,12 +103,11 @@ class LowerHalf:
         return np.concatenate([np.diag(strip) for strip in self.strips]).astype(float)
 
     def corner(self, items: IntArray, dtype: Any) -> NDArray:
-        """Return the rows and columns of some items, given in ascending order; the lower half counts."""
+        """Return the lower half of the rows and columns of some items, given in ascending order."""
         out, a = np.empty((items.size, items.size), dtype), 0
         for strip in self.strips:
             i, j = np.searchsorted(items, [a, a + strip.shape[1]])
-            with np.errstate(invalid="ignore"):  # above the diagonal is whatever was there
-                out[i:, i:j] = strip[items[i:] - a].take(items[i:j] - a, axis=1)
+            _lower_half.gather(strip, a, items, i, j, out)
             a += strip.shape[1]
         return out
 
