@@ -13,8 +13,8 @@ from ..row_risk import RowLook, RowsRisk
 from ..solution import Array
 from .spaces import Space, Vector
 
-SHARE = 8  # a sample has this part of the rows
-FEW_ROWS, FEW_ITEMS = 2000, 1280  # no sample is smaller
+SHARE = 8  # a sample has this part of the rows, or of the items of a kernel
+FEW_ROWS, FEW_ITEMS = 2000, 500  # no sample is smaller: what it misses would mislead
 ROWS_PER_COLUMN = 5
 
 
@@ -103,7 +103,7 @@ class Problem:
     def sample(self) -> tuple[Problem, IntArray] | None:
         """Return a part that weighs as much as the whole, and its items; None where the whole is small."""
         if self.space.is_gram:
-            n = max(FEW_ITEMS, self.space.n_items // 4)
+            n = max(FEW_ITEMS, self.space.n_items // SHARE)
             if self.space.n_items < 2 * n:
                 return None
             last = np.maximum.reduceat(self.rows.D.indices, self.rows.D.indptr[:-1])
