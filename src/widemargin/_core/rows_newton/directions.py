@@ -26,7 +26,8 @@ MANY_CURVED = 6000  # curved items above which their Gram matrix is not factored
 ENTRIES = 2**21  # of the written-out rows at a time
 FORCING, MOST_STEPS = 0.05, 300  # of conjugate gradients
 MOST_RIDGES = 12  # times ten each, from the rounding of K on
-SAFE = 1e-3  # of a ridge: values rounded by less are factored as they are
+SOME_CURVED = 300  # up to which float64 costs nothing that matters
+SAFE = 2e-4  # of a ridge that is above the rounding of float32: directions by its factors are as good
 FLOOR = 1e-6  # the least curvature of a level, as a share of what it has where every row is curved
 
 
@@ -188,11 +189,12 @@ def _by_curved_items(problem: Problem, view: View, curvature: Array) -> tuple[Ve
 def _solved_many(corner: Callable[[DTypeLike], NDArray], ridge: Array, right: Array, rounding: float) -> Array:
     """Solve (K + ridge) y = right, K made anew for each try: where the ridge is small, rounding may spoil its sign.
 
-    Rounded values are factored as they are where the ridge is not: half the time, and steps are as good.
+    Many rows in float32 where the ridge is not small: half the time, and as many steps.
     """
     if ridge.size == 0:
         return right
-    more, dtype = 0.0, np.float32 if ridge.min() * SAFE > rounding > np.finfo(float).eps else np.float64
+    is_short = ridge.size > SOME_CURVED and ridge.min() * SAFE > np.finfo(np.float32).eps
+    more, dtype = 0.0, np.float32 if is_short else np.float64
     for _ in range(MOST_RIDGES):
         M = corner(dtype)
         largest = float(np.max(np.diag(M), initial=0.0))
