@@ -109,7 +109,7 @@ def test_fine_products_are_exact(n, width):
     K, V = symmetric(n, float), np.random.default_rng(6).normal(size=(n, 3))
     half = LowerHalf.room(n, np.float32, width, is_fine=True)
     for c in range(0, n, width):
-        half.put(c, c, K[c:, c : c + width])
+        half.put(c, c, np.asfortranarray(K[c:, c : c + width]))  # as a user's kernel may have it
     atol = 2e-12 * np.abs(K).max() * np.abs(V).sum()
     assert_allclose(half.fine_product(V), K @ V, rtol=0, atol=atol)
     assert_allclose(half.fine_product(V[:, 0]), K @ V[:, 0], rtol=0, atol=atol)
@@ -125,6 +125,16 @@ def test_sums_that_cancel_are_not_answered():
     v = np.where(np.arange(40) % 2, 1.0, -1.0)
     assert half.fine_product(v) is None
     assert half.fine_product(np.ones(40)) is not None
+
+
+def test_a_system_without_huge_pages_is_no_obstacle(monkeypatch):
+    """Asking for them may be refused."""
+
+    def refused(*_):
+        raise OSError(22, "Invalid argument")
+
+    monkeypatch.setattr(lower_half, "_ask_for_huge_pages", refused)
+    assert room(3000, 500, np.float32, is_sparse=False).shape == (3000, 500)
 
 
 @pytest.mark.skipif(not hasattr(mmap, "MADV_HUGEPAGE"), reason="no huge pages on this system")

@@ -45,7 +45,8 @@ class Kernel(ABC):
 
         Dense float32 rows are evaluated in float32.
         """
-        out, spare = np.zeros((X.shape[0], *v.shape[1:])), np.empty(TILE_ROWS * TILE_COLUMNS, X.dtype)
+        out = np.zeros((X.shape[0], *v.shape[1:]))
+        spare = np.empty(min(TILE_ROWS, X.shape[0]) * min(TILE_COLUMNS, Z.shape[0]), X.dtype)
         for j in range(0, Z.shape[0], TILE_COLUMNS):
             k, part = self.against(_like(Z[j : j + TILE_COLUMNS], X)), v[j : j + TILE_COLUMNS]
             for i in range(0, X.shape[0], TILE_ROWS):

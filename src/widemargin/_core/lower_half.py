@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import mmap
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -22,9 +23,7 @@ if TYPE_CHECKING:
     from .solution import Array
 
 STRIP = 512  # columns: short rows that follow each other are read at the speed of memory
-MOST_CANCELLED = (
-    1e5  # sums of absolute values over the largest sum, up to which 39 bits give eleven digits of it, or so
-)
+MOST_CANCELLED = 1e5  # what is summed, over the largest sum: up to there 39 bits give seven digits of it
 LARGE = 1 << 22  # bytes from which NumPy asks for huge pages: where memory is in pieces they take longer than a fit
 HUGE, SLOW = 1 << 21, 4e-4  # bytes of a huge page, and seconds that small pages of this size would take
 
@@ -59,6 +58,7 @@ class LowerHalf:
         row -= column - at
         where = slice(row, row + values.shape[0]), slice(at, at + values.shape[1])
         if self.rest:
+            values = values if values.strides[1] == values.itemsize else np.ascontiguousarray(values)  # a user's kernel
             _lower_half.split(values, self.strips[k][where], self.rest[k][where])
         else:
             self.strips[k][where] = values
@@ -119,7 +119,8 @@ def room(n: int, m: int, dtype: Any, *, is_sparse: bool = True) -> NDArray:
         return np.empty((n, m), dtype)
     memory = mmap.mmap(-1, size, access=mmap.ACCESS_COPY)
     if not is_sparse and hasattr(mmap, "MADV_HUGEPAGE"):
-        _ask_for_huge_pages(memory, size)
+        with suppress(OSError):  # a system without them
+            _ask_for_huge_pages(memory, size)
     return np.frombuffer(memory, dtype).reshape(n, m)
 
 
