@@ -260,6 +260,19 @@ def test_more_than_two_to_the_31_pairs_are_counted_right():
     assert_array_equal(g, 2.0 * (n - 1 - 2.0 * levels.level))
 
 
+def test_many_levels_are_summed_as_few():
+    """140,000 items, an eighth from one level to the next: each falls short of seven neighbours to either side."""
+    n, short = 140_000, 1.0 - np.arange(1, 8) / 8.0
+    levels = from_levels(np.random.default_rng(4).permutation(n), np.zeros(n, np.int64), np.ones(n))
+    terms, g, _ = GroupedPairRisk(levels, SQUARED_HINGE).evaluate(levels.level / 8.0)
+    assert terms.value == pytest.approx(np.sum((n - np.arange(1, 8)) * short**2), rel=1e-12)
+    above, below = np.zeros(n), np.zeros(n)  # by level: shortfalls of the better partners, and of the worse
+    for k, by in enumerate(short, 1):
+        above[: n - k] += by
+        below[k:] += by
+    assert_allclose(g, 2.0 * (above - below)[levels.level], atol=1e-9)
+
+
 def test_samples_estimate_all_pairs():
     """Whole groups and pieces of a large one, weighted, have about the weight of all pairs."""
     rng = np.random.default_rng(5)
