@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from widemargin._core import _codes_ref as codes_ref
 from widemargin._core import _counting_ref as ref
-from widemargin._core.comparisons import Levels, from_levels
+from widemargin._core.comparisons import Levels, from_levels, from_pairs
 from widemargin._core.losses import HINGE, SQUARED_HINGE
 from widemargin._core.risks import FEW_PARTNERS, Block, GroupedPairRisk
 from widemargin._core.row_risk import RowsRisk
@@ -222,8 +222,8 @@ def test_utilities_that_are_not_finite_give_nan(bad, few):
     assert np.isnan(terms.value)
 
 
-def test_parts_of_many_levels_equal_the_twin():
-    """Beyond 4096 levels the trees are cut into parts; ties in level and in utility included."""
+def test_sums_of_many_levels_equal_the_twin():
+    """Levels of five digits; ties in level and in utility included."""
     rng = np.random.default_rng(7)
     n = 5000
     levels = from_levels(np.arange(n) % 4500, np.zeros(n, np.int64), rng.integers(1, 3, n).astype(float))
@@ -260,17 +260,30 @@ def test_more_than_two_to_the_31_pairs_are_counted_right():
     assert_array_equal(g, 2.0 * (n - 1 - 2.0 * levels.level))
 
 
-def test_many_levels_are_summed_as_few():
-    """140,000 items, an eighth from one level to the next: each falls short of seven neighbours to either side."""
-    n, short = 140_000, 1.0 - np.arange(1, 8) / 8.0
-    levels = from_levels(np.random.default_rng(4).permutation(n), np.zeros(n, np.int64), np.ones(n))
-    terms, g, _ = GroupedPairRisk(levels, SQUARED_HINGE).evaluate(levels.level / 8.0)
-    assert terms.value == pytest.approx(np.sum((n - np.arange(1, 8)) * short**2), rel=1e-12)
-    above, below = np.zeros(n), np.zeros(n)  # by level: shortfalls of the better partners, and of the worse
-    for k, by in enumerate(short, 1):
-        above[: n - k] += by
-        below[k:] += by
-    assert_allclose(g, 2.0 * (above - below)[levels.level], atol=1e-9)
+@pytest.mark.parametrize("loss", [HINGE, SQUARED_HINGE])
+def test_levels_cut_into_parts_equal_the_rows_of_near_pairs(loss):
+    """Beyond 131,072 levels. Utilities grow by 9/64 from one level to the next: pairs far apart keep their margins.
+
+    They are multiples of 3/64, so that sums are exact and no pair is at a corner of its loss, where curvature jumps.
+    """
+    rng = np.random.default_rng(4)
+    n, near, h = 150_000, 32, 15 / 64
+    level = np.sort(np.arange(n) % 140_000)  # some are shared
+    u, v = (3 * level + rng.integers(-7, 8, n)) * 3 / 64, rng.integers(-2, 3, n).astype(float)
+    weight = rng.integers(1, 3, n).astype(float)
+    better, worse = (np.concatenate([np.arange(k, n) - by * k for k in range(1, near)]) for by in (0, 1))
+    differs = level[better] > level[worse]
+    better, worse = better[differs], worse[differs]
+    rows = RowsRisk(from_pairs(better, worse, weight[better] * weight[worse], n), loss, h)
+    item = rng.permutation(n)  # what the items are called
+    levels = from_levels(level[item], np.zeros(n, np.int64), weight[item])
+    risk = GroupedPairRisk(levels, loss, h=h)
+    (want, g, hessp), (have, g_have, hessp_have) = rows.evaluate(u), risk.evaluate(u[item])
+    assert_allclose(have, want, rtol=1e-12)
+    assert_allclose(g_have, g[item], atol=1e-9)  # of utilities up to 2e4
+    assert_allclose(hessp_have(v[item]), hessp(v)[item], atol=1e-11)
+    degrees = np.abs(rows.rows.D).T @ rows.look(rows.rows.margin - rows.rows.D @ u).curvature
+    assert_allclose(risk.degrees(u[item], Block(0, n, np.zeros(1, np.int64))), degrees[item], atol=1e-11)
 
 
 def test_samples_estimate_all_pairs():

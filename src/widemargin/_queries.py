@@ -26,13 +26,14 @@ def query_codes(qid, n_rows):
 
 
 def dense_codes(values):
-    """Return the place of each value among the distinct ones, from 0; sorted values and small integers are quick."""
+    """Return the place of each value among the distinct ones, from 0; sorted values and small integers are quickest."""
     if values.size == 0:
         return np.zeros(0, dtype=np.int64)
     kind = values.dtype
     if np.can_cast(kind, np.int64) or (kind.kind == "f" and kind.itemsize <= 8):
-        codes = np.empty(values.size, dtype=np.int64)
-        if _codes.dense(np.ascontiguousarray(values, dtype=float if kind.kind == "f" else np.int64), codes):
+        codes, is_float = np.empty(values.size, dtype=np.int64), kind.kind == "f"
+        numbers = np.ascontiguousarray(values, dtype=float if is_float else np.int64)
+        if _codes.dense(numbers, codes) or (is_float and _codes.dense_by_order(numbers, codes)):
             return codes
     elif np.all(values[1:] >= values[:-1]):
         return np.concatenate([[0], np.cumsum(values[1:] != values[:-1])])

@@ -3,6 +3,7 @@ from numpy.typing import NDArray
 from .comparisons import IntArray
 
 def dense(x: NDArray, codes: IntArray) -> bool: ...
+def dense_by_order(x: NDArray, codes: IntArray) -> bool: ...
 def sort_levels(
     level: IntArray,
     group: IntArray,

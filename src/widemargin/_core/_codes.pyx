@@ -1,12 +1,14 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Codes 0, 1, ... by counting, without a sort: one pass after the other over arrays of all items.
+"""Codes 0, 1, ... of values, and items by level and group: one pass after the other over arrays of all items.
 
 Each loop has a NumPy twin in `_codes_ref.py`.
 """
 
-from libc.stdint cimport int64_t
+from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
+
+from ._sorting cimport sort_by_value
 
 cdef enum:
     RANGE = 4  # counters per item up to which whole numbers are counted
@@ -58,6 +60,28 @@ def dense(const number[::1] x, int64_t[::1] codes):
                 codes[i] = place[codes[i]]
     free(place)
     return fine
+
+
+def dense_by_order(const double[::1] x, int64_t[::1] codes):
+    """Do the work of `dense` for any finite values; False where some are not."""
+    cdef Py_ssize_t i, n = x.shape[0]
+    cdef int64_t code = 0
+    cdef double check = 0.0
+    cdef int32_t* order
+    for i in range(n):
+        check += x[i] * 0.0
+    if check != 0.0 or n >= 1 << 31:  # nan, and positions beyond 32 bits
+        return False
+    order = <int32_t*> malloc((3 * n + 1) * sizeof(int32_t))
+    if order == NULL:
+        raise MemoryError
+    with nogil:
+        sort_by_value(&x[0], n, order, order + n, order + 2 * n)
+        for i in range(n):
+            code += i > 0 and x[order[i]] != x[order[i - 1]]
+            codes[order[i]] = code
+    free(order)
+    return True
 
 
 cdef void sort_part(const int64_t[::1] level, const int64_t[::1] group, Py_ssize_t start, Py_ssize_t stop,

@@ -11,12 +11,12 @@ group. Utilities arrive for the rows of a block: `u[k]` belongs to item `base + 
 Each loop has a NumPy twin in `_counting_ref.py`. Small groups meet all their pairs instead (`_every_pair.h`).
 """
 
-from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
-from ._pair_sums cimport FEW, MOST, cells, gemv, product
+from ._pair_sums cimport FEW, MOST, gemv, product
+from ._partners cimport Scratch, allocate, release, visit
 from ._sorting cimport sort_by_value
 
 cdef extern from "_every_pair.h":
@@ -24,15 +24,7 @@ cdef extern from "_every_pair.h":
                     double h, const char* ahead, Py_ssize_t stride, Py_ssize_t width, double* sums) noexcept nogil
     void fetch_row(const char* row, Py_ssize_t width) noexcept nogil
 
-cdef extern from "_room.h":
-    void* room(size_t size) noexcept nogil
-
 FEW_LEVELS = FEW
-
-cdef enum:
-    LARGE = 1 << 17  # levels whose tree is in no near cache
-    SOON = 20  # items until one is met whose part of the tree is fetched
-    LOWEST = 5  # entries of it
 
 ctypedef fused real:
     float
@@ -43,59 +35,6 @@ cdef struct Ahead:  # rows that will be read next
     const char* at  # NULL: none
     Py_ssize_t stride
     Py_ssize_t width  # bytes of one
-
-
-cdef struct Sums:  # over items that have been inserted, or over active partners
-    double c  # of the weights
-    double cx  # of weight times payload
-
-
-cdef struct Scratch:  # one group; ascending means in ascending order of utility
-    double* u  # utilities, shifted, by position
-    double* us  # ascending, with room for one more
-    double* c  # weights, ascending
-    double* x  # payload, ascending
-    double* total  # sum over thresholds of share * (weight of the active partners)
-    double* pull  # sum of share * t * (weight of the active partners above - below)
-    double* moment  # sum of share * (weight times payload of the active partners)
-    Sums* under  # by level: sums over all items of lower level
-    Sums* tree  # sums over inserted items by level: plain, or a tree of them
-    Sums* table  # sums over the first items of lower level, for `visit_table`
-    int32_t* rank  # ascending
-    int32_t* by_u  # ascending position -> position in the group
-    int32_t* spare
-    int32_t* count
-    int32_t* worse  # by threshold, for `visit_table`: the active worse partners of a position are here and after
-    int32_t* better  # by threshold: the active better partners are before
-
-
-cdef bint allocate(Scratch* s, const int64_t[::1] starts, const int64_t[::1] rank, const int64_t[::1] groups,
-                   bint with_payload) noexcept nogil:
-    """Get room for the largest of the groups; False where there is none."""
-    cdef Py_ssize_t q, n = 1, table = 0, k, m = 0, size
-    for q in range(groups.shape[0]):
-        size = starts[groups[q] + 1] - starts[groups[q]]
-        n = max(n, size)
-        k = cells(size, rank[starts[groups[q]]] + 1)
-        table = max(table, k)
-        m = max(m, size + 1 if k > 0 else 0)
-    k = n if with_payload else 0
-    s.u = <double*> room((6 * n + k + 2) * sizeof(double) + (2 * (n + 2) + table) * sizeof(Sums))
-    s.rank = <int32_t*> room((4 * n + 16 + 2 * MOST * m) * sizeof(int32_t))
-    if s.u == NULL or s.rank == NULL:
-        return False
-    s.c, s.total, s.pull = s.u + n, s.u + 2 * n, s.u + 3 * n
-    s.moment, s.x, s.us = s.u + 4 * n, s.u + 5 * n, s.u + 5 * n + k
-    s.under = <Sums*> (s.u + 6 * n + k + 2)
-    s.tree, s.table = s.under + n + 2, s.under + 2 * (n + 2)
-    s.by_u, s.spare, s.count = s.rank + n, s.rank + 2 * n, s.rank + 3 * n
-    s.worse, s.better = s.rank + 4 * n + 16, s.rank + 4 * n + 16 + MOST * m
-    return True
-
-
-cdef void release(Scratch* s) noexcept nogil:
-    free(s.u)
-    free(s.rank)
 
 
 cdef bint load(Scratch* s, const double* u, const int64_t* order, const int64_t* rank, const double* weight,
@@ -119,186 +58,6 @@ cdef bint load(Scratch* s, const double* u, const int64_t* order, const int64_t*
         if ahead != NULL and ahead.at != NULL:
             fetch_row(ahead.at + k * ahead.stride, ahead.width)
     return True
-
-
-cdef inline void insert(Sums* tree, Py_ssize_t levels, Py_ssize_t rank, double c, double cx) noexcept nogil:
-    """Add an item to the sums of its level: plain sums for few levels, a Fenwick tree for many."""
-    cdef Py_ssize_t l = rank + 1
-    if levels <= FEW:
-        tree[rank].c += c
-        tree[rank].cx += cx
-        return
-    while l <= levels:
-        tree[l].c += c
-        tree[l].cx += cx
-        l += l & -l
-
-
-cdef inline Sums below(const Sums* tree, Py_ssize_t levels, Py_ssize_t rank) noexcept nogil:
-    """Return the sums over the inserted items of lower level than rank; most items have a low one."""
-    cdef Sums s
-    cdef Py_ssize_t l
-    s.c = s.cx = 0.0
-    if levels <= FEW:
-        for l in range(rank):
-            s.c += tree[l].c
-            s.cx += tree[l].cx
-        return s
-    while levels > 0:  # as often for each rank: nothing is mispredicted, and tree[0] is 0
-        s.c += tree[rank].c
-        s.cx += tree[rank].cx
-        rank &= rank - 1
-        levels >>= 1
-    return s
-
-
-cdef inline void fetch(const Sums* tree, Py_ssize_t levels, Py_ssize_t rank, bint for_insert) noexcept nogil:
-    """Ask for the parts of a large tree that will be needed soon and are in no near cache: the lowest."""
-    cdef Py_ssize_t l = rank + 1, k
-    for k in range(LOWEST):
-        fetch_row(<const char*> &tree[min(l, levels)], sizeof(Sums))
-        l = l + (l & -l) if for_insert else l & (l - 1)
-
-
-cdef void between(Scratch* s, Py_ssize_t n, const double[::1] thresholds) noexcept nogil:
-    """Find for each position where its active worse partners begin, and where its active better ones end.
-
-    Two pointers, k and i - k: which of them moves on cannot be predicted, so that nothing branches; and all thresholds
-    at once, since each waits for its comparison.
-    """
-    cdef Py_ssize_t i, k, m, M = thresholds.shape[0]
-    cdef Py_ssize_t[MOST] at
-    cdef double[MOST] t
-    cdef double* us = s.us
-    us[n] = INFINITY
-    for m in range(M):
-        at[m], t[m] = 0, thresholds[m]
-    for i in range(2 * n):
-        for m in range(M):
-            k = at[m]
-            s.worse[m * (n + 1) + k] = <int32_t> (i - k)
-            s.better[m * (n + 1) + i - k] = <int32_t> k
-            at[m] = k + (us[k] - us[i - k] < t[m])  # strict: a margin of exactly t is no violation
-
-
-cdef void visit_table(Scratch* s, const double* x, Py_ssize_t n, Py_ssize_t levels, const double[::1] thresholds,
-                      const double[::1] shares, double* H, double* inner) noexcept nogil:
-    """The same as `visit` for few levels: all prefix sums at once, then each question is a look-up.
-
-    One table serves all thresholds, and nothing is mispredicted: three times as fast as a tree.
-    """
-    cdef Py_ssize_t i, k, l, m, width = levels + 1
-    cdef Sums* row = s.table
-    cdef const Sums* last = s.table + n * width
-    cdef const Sums* at
-    cdef const int32_t* worse
-    cdef const int32_t* better
-    cdef double t, share, c, cx, w, b, wx, mask, h, z
-    memset(s.total, 0, n * sizeof(double))
-    memset(s.pull, 0, n * sizeof(double))
-    memset(s.moment, 0, n * sizeof(double))
-    memset(row, 0, width * sizeof(Sums))
-    for i in range(n):
-        c = s.c[i]
-        cx = c * x[i]
-        k = s.rank[i]
-        for l in range(width):  # row i: sums over the first i items of level below l
-            mask = 1.0 if l > k else 0.0
-            row[width + l].c = row[l].c + mask * c
-            row[width + l].cx = row[l].cx + mask * cx
-        row += width
-    between(s, n, thresholds)
-    for m in range(thresholds.shape[0]):
-        t, share = thresholds[m], shares[m]
-        h = z = 0.0
-        worse, better = s.worse + m * (n + 1), s.better + m * (n + 1)
-        for k in range(n):
-            at = s.table + worse[k] * width + s.rank[k]
-            w = last[s.rank[k]].c - at.c
-            wx = last[s.rank[k]].cx - at.cx
-            h += s.c[k] * ((t - x[k]) * w + wx)
-            if share == 0.0:
-                continue
-            at = s.table + better[k] * width
-            b = at[levels].c - at[s.rank[k] + 1].c
-            wx += at[levels].cx - at[s.rank[k] + 1].cx
-            s.total[k] += share * (b + w)
-            s.pull[k] += share * t * (b - w)
-            s.moment[k] += share * wx
-            z += s.c[k] * x[k] * (x[k] * (b + w) + t * (b - w) - wx)
-        H[m], inner[m] = h, z
-
-
-cdef void visit(Scratch* s, const double* x, Py_ssize_t n, Py_ssize_t levels, const double[::1] thresholds,
-                const double[::1] shares, double* H, double* inner) noexcept nogil:
-    """Find the sums over each item's active partners at all thresholds, inserting the items once, from below.
-
-    Before item i goes in, all items that are no active worse partner of k are in if i is the first that is one;
-    all active better partners of k are in if i is the first that is none. So two questions are asked of k for
-    each threshold; a share of 0 asks the first only. With the utilities as payload, H and inner get H(t) and
-    u . grad phi(t).
-    """
-    cdef Py_ssize_t i, k, m, M = thresholds.shape[0]
-    cdef Py_ssize_t[MOST] next_worse, next_better
-    cdef Sums everything, some
-    cdef double t, share, w, wx
-    if cells(n, levels) > 0:
-        visit_table(s, x, n, levels, thresholds, shares, H, inner)
-        return
-    memset(s.total, 0, n * sizeof(double))
-    memset(s.pull, 0, n * sizeof(double))
-    memset(s.moment, 0, n * sizeof(double))
-    memset(s.tree, 0, (levels + 1) * sizeof(Sums))
-    memset(s.under, 0, (levels + 1) * sizeof(Sums))
-    for k in range(n):
-        s.under[s.rank[k] + 1].c += s.c[k]
-        s.under[s.rank[k] + 1].cx += s.c[k] * x[k]
-    for k in range(levels):
-        s.under[k + 1].c += s.under[k].c
-        s.under[k + 1].cx += s.under[k].cx
-    for m in range(M):
-        next_worse[m] = next_better[m] = 0
-        H[m] = inner[m] = 0.0
-    everything.c = everything.cx = 0.0
-    for i in range(n + 1):
-        if levels > LARGE and i + SOON < n:
-            fetch(s.tree, levels, s.rank[i + SOON], True)
-        for m in range(M):
-            t, share = thresholds[m], shares[m]
-            k = next_worse[m]
-            if levels > LARGE and k + SOON < n:
-                fetch(s.tree, levels, s.rank[k + SOON] - 1, False)
-                fetch_row(<const char*> &s.under[s.rank[k + SOON]], sizeof(Sums))
-            while i < n and k < n and s.us[k] - s.us[i] < t:  # strict: a margin of exactly t is no violation
-                some = below(s.tree, levels, s.rank[k])
-                w = s.under[s.rank[k]].c - some.c
-                wx = s.under[s.rank[k]].cx - some.cx
-                s.total[k] += share * w
-                s.pull[k] -= share * t * w
-                s.moment[k] += share * wx
-                H[m] += s.c[k] * ((t - x[k]) * w + wx)
-                inner[m] += s.c[k] * x[k] * ((x[k] - t) * w - wx)
-                k += 1
-            next_worse[m] = k
-            if share == 0.0:
-                continue
-            k = next_better[m]
-            if levels > LARGE and k + SOON < n:
-                fetch(s.tree, levels, s.rank[k + SOON], False)
-            while k < n and (i == n or not s.us[i] - s.us[k] < t):
-                some = below(s.tree, levels, s.rank[k] + 1)
-                w = everything.c - some.c
-                wx = everything.cx - some.cx
-                s.total[k] += share * w
-                s.pull[k] += share * t * w
-                s.moment[k] += share * wx
-                inner[m] += s.c[k] * x[k] * ((x[k] + t) * w - wx)
-                k += 1
-            next_better[m] = k
-        if i < n:
-            insert(s.tree, levels, s.rank[i], s.c[i], s.c[i] * x[i])
-            everything.c += s.c[i]
-            everything.cx += s.c[i] * x[i]
 
 
 cdef bint are_few(const int64_t* rank, Py_ssize_t n, Py_ssize_t few) noexcept nogil:
@@ -360,10 +119,10 @@ cdef bint count(Scratch* s, const double* u, int64_t base, const int64_t[::1] or
             continue
         if not load(s, u, &order[a], &rank[a], &weight[0], base, n, &rows):
             return False
-        visit(s, s.us, n, levels, thresholds, shares, H, inner)
+        visit(s, s.us, n, levels, thresholds, shares, True, H, inner)
         for k in range(n):
             # d phi / d u = 2 c (u W - V + t (W above - W below))
-            g[order[a + s.by_u[k]] - base] = 2.0 * s.c[k] * (s.us[k] * s.total[k] - s.moment[k] + s.pull[k])
+            g[order[a + s.by_u[k]] - base] = 2.0 * s.c[k] * (s.us[k] * s.total[k] - s.moment[k])
         for m in range(thresholds.shape[0]):
             sums[0] += shares[m] * (thresholds[m] * H[m] + inner[m])  # Euler: phi = t H + u . grad phi / 2
             sums[1] += H[m] if shares[m] == 0.0 else 0.0
@@ -546,7 +305,7 @@ def laplacian_product(const double[::1] u, const double[::1] v, const int64_t[::
                 s.x[k] = v[i]
                 s.c[k] = weight[i]
                 s.rank[k] = <int32_t> rank[by_u[a + k]]
-            visit(&s, s.x, n, levels, thresholds, shares, H, inner)
+            visit(&s, s.x, n, levels, thresholds, shares, False, H, inner)
             for k in range(n):
                 out[order[by_u[a + k]]] += 2.0 * s.c[k] * (s.x[k] * s.total[k] - s.moment[k])
     release(&s)
@@ -569,7 +328,7 @@ def degrees(const double[::1] u, int64_t base, const int64_t[::1] order, const i
             levels = rank[a] + 1
             if levels < 2 or not load(&s, &u[0], &order[a], &rank[a], &weight[0], base, n):
                 continue
-            visit(&s, s.us, n, levels, thresholds, shares, H, inner)
+            visit(&s, s.us, n, levels, thresholds, shares, False, H, inner)
             for k in range(n):
                 out[order[a + s.by_u[k]] - base] += 2.0 * s.c[k] * s.total[k]
     release(&s)
@@ -619,7 +378,7 @@ def laplacian_rows(const double[::1] u, int64_t base, const int64_t[::1] order, 
                     memset(&out[order[k] - base, 0], 0, columns * sizeof(real))
                 continue
             is_tree = levels > FEW
-            visit(&s, s.us, n, levels, thresholds, shares, H, inner)
+            visit(&s, s.us, n, levels, thresholds, shares, False, H, inner)
             for m in range(thresholds.shape[0]):
                 if shares[m] == 0.0:
                     continue

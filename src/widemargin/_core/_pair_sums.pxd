@@ -1,3 +1,4 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """What the compiled loops over implicit pairs share: when a table of sums beats a tree, and products of either precision."""
 
 from scipy.linalg.cython_blas cimport dgemv, sgemv
