@@ -15,14 +15,30 @@ from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
-from ._pair_sums cimport FEW, MOST, gemv, product
+from ._pair_sums cimport FEW, MOST, product
 from ._partners cimport Scratch, allocate, release, visit
 from ._sorting cimport sort_by_value
 
+cdef extern from "_fetch.h":
+    ctypedef struct Ahead:  # what will be read next
+        const char* at  # NULL: nothing
+        Py_ssize_t step  # bytes to fetch with each row
+
+    void fetch(Ahead ahead, Py_ssize_t row) noexcept nogil
+
 cdef extern from "_every_pair.h":
     void every_pair(Py_ssize_t n, const int64_t* rank, const double* u, const double* c, double* g, double top,
-                    double h, const char* ahead, Py_ssize_t stride, Py_ssize_t width, double* sums) noexcept nogil
-    void fetch_row(const char* row, Py_ssize_t width) noexcept nogil
+                    double h, Ahead ahead, double* sums) noexcept nogil
+
+cdef extern from "_strides.h":
+    void narrow_dots(const float* rows, Py_ssize_t n, Py_ssize_t p, Py_ssize_t stride, const float* w, float* u,
+                     Ahead ahead) noexcept nogil
+    void wide_dots(const double* rows, Py_ssize_t n, Py_ssize_t p, Py_ssize_t stride, const double* w, double* u,
+                   Ahead ahead) noexcept nogil
+    void narrow_sum(const float* rows, Py_ssize_t n, Py_ssize_t p, Py_ssize_t stride, const float* g, float* out,
+                    Ahead ahead) noexcept nogil
+    void wide_sum(const double* rows, Py_ssize_t n, Py_ssize_t p, Py_ssize_t stride, const double* g, double* out,
+                  Ahead ahead) noexcept nogil
 
 FEW_LEVELS = FEW
 
@@ -31,14 +47,12 @@ ctypedef fused real:
     double
 
 
-cdef struct Ahead:  # rows that will be read next
-    const char* at  # NULL: none
-    Py_ssize_t stride
-    Py_ssize_t width  # bytes of one
+cdef Ahead NOTHING
+NOTHING.at = NULL
 
 
 cdef bint load(Scratch* s, const double* u, const int64_t* order, const int64_t* rank, const double* weight,
-               int64_t base, Py_ssize_t n, const Ahead* ahead=NULL) noexcept nogil:
+               int64_t base, Py_ssize_t n, Ahead ahead) noexcept nogil:
     """Bring one group into ascending order of utility; False where a utility is not finite."""
     cdef Py_ssize_t k
     cdef int32_t p
@@ -55,8 +69,7 @@ cdef bint load(Scratch* s, const double* u, const int64_t* order, const int64_t*
         s.us[k] = s.u[p]
         s.c[k] = weight[order[p]]
         s.rank[k] = <int32_t> rank[p]
-        if ahead != NULL and ahead.at != NULL:
-            fetch_row(ahead.at + k * ahead.stride, ahead.width)
+        fetch(ahead, k)
     return True
 
 
@@ -73,7 +86,7 @@ cdef bint are_few(const int64_t* rank, Py_ssize_t n, Py_ssize_t few) noexcept no
 
 cdef bint count_all(Scratch* s, const double* u, const int64_t* order, const int64_t* rank, const double* weight,
                     int64_t base, Py_ssize_t n, const double[::1] thresholds, const double[::1] shares, double* g,
-                    double* sums, const Ahead* ahead) noexcept nogil:
+                    double* sums, Ahead ahead) noexcept nogil:
     """Do the work of `gradient` for one group, meeting all its pairs; False where a utility is not finite."""
     cdef Py_ssize_t k
     cdef double h = 0.25 / shares[0] if thresholds.shape[0] > 1 else 0.0
@@ -87,7 +100,7 @@ cdef bint count_all(Scratch* s, const double* u, const int64_t* order, const int
         return False
     memset(s.total, 0, n * sizeof(double))
     own[0] = own[1] = own[2] = 0.0
-    every_pair(n, rank, s.u, s.c, s.total, thresholds[0], h, ahead.at, ahead.stride, ahead.width, own)
+    every_pair(n, rank, s.u, s.c, s.total, thresholds[0], h, ahead, own)
     for k in range(n):
         g[order[k] - base] = 2.0 * shares[0] * s.c[k] * s.total[k]
     sums[0] += shares[0] * own[0]
@@ -109,15 +122,15 @@ cdef bint count(Scratch* s, const double* u, int64_t base, const int64_t[::1] or
         n = starts[groups[q] + 1] - a
         rows = ahead
         if ahead.at != NULL:
-            ahead.at += n * ahead.stride
+            ahead.at += n * ahead.step
         levels = rank[a] + 1  # positions go from the best level down
         if levels < 2:
             continue
         if are_few(&rank[a], n, few):
-            if not count_all(s, u, &order[a], &rank[a], &weight[0], base, n, thresholds, shares, g, sums, &rows):
+            if not count_all(s, u, &order[a], &rank[a], &weight[0], base, n, thresholds, shares, g, sums, rows):
                 return False
             continue
-        if not load(s, u, &order[a], &rank[a], &weight[0], base, n, &rows):
+        if not load(s, u, &order[a], &rank[a], &weight[0], base, n, rows):
             return False
         visit(s, s.us, n, levels, thresholds, shares, True, H, inner)
         for k in range(n):
@@ -141,14 +154,12 @@ def gradient(const double[::1] u, int64_t base, const int64_t[::1] order, const 
     """
     cdef Scratch s
     cdef bint fine
-    cdef Ahead none
-    none.at, none.stride, none.width = NULL, 0, 0
     if not allocate(&s, starts, rank, groups, False):
         release(&s)
         raise MemoryError
     with nogil:
         fine = count(&s, &u[0], base, order, rank, starts, groups, 0, groups.shape[0], weight, thresholds, shares,
-                     few, &g[0], &sums[0], none)
+                     few, &g[0], &sums[0], NOTHING)
     release(&s)
     return fine
 
@@ -168,6 +179,24 @@ cdef void copy_rows(const real[:, :] X, const int64_t[::1] which, Py_ssize_t fir
             for c in range(p):
                 out[c] = <product> X[i, c]
         out += p
+
+
+cdef inline void dots(const product* rows, Py_ssize_t n, Py_ssize_t p, Py_ssize_t stride, const product* w, product* u,
+                      Ahead ahead) noexcept nogil:
+    """Write the products of rows with w."""
+    if product is float:
+        narrow_dots(rows, n, p, stride, w, u, ahead)
+    else:
+        wide_dots(rows, n, p, stride, w, u, ahead)
+
+
+cdef inline void sum_rows(const product* rows, Py_ssize_t n, Py_ssize_t p, Py_ssize_t stride, const product* g,
+                          product* out, Ahead ahead) noexcept nogil:
+    """Write the sum of rows times their entry of g."""
+    if product is float:
+        narrow_sum(rows, n, p, stride, g, out, ahead)
+    else:
+        wide_sum(rows, n, p, stride, g, out, ahead)
 
 
 def gather(const real[:, :] X, const int64_t[::1] which, real[:, ::1] out):
@@ -196,7 +225,7 @@ def look(const real[:, :] X, const int64_t[::1] which, const product[::1] w, int
     cdef Ahead ahead
     cdef product* short
     cdef double* u
-    ahead.stride, ahead.width = X.strides[0], p * sizeof(real)
+    ahead.step = X.strides[0] // 3 if X.strides[0] < 2 * p * <Py_ssize_t> sizeof(real) else 0  # a third each time
     as_is = as_is and X.strides[0] >= p * <Py_ssize_t> sizeof(real) and X.strides[0] % sizeof(real) == 0
     for k in range(n_groups):
         largest = max(largest, starts[groups[k] + 1] - starts[groups[k]])
@@ -222,6 +251,9 @@ def look(const real[:, :] X, const int64_t[::1] which, const product[::1] w, int
                     break
                 n += size
                 end += 1
+            ahead.at = NULL
+            if as_is and n <= most and begin + 2 * n <= X.shape[0]:
+                ahead.at = <const char*> &X[begin + n, 0]
             for k in range((n + most - 1) // most):
                 a = k * most
                 m = min(most, n - a)
@@ -230,14 +262,15 @@ def look(const real[:, :] X, const int64_t[::1] which, const product[::1] w, int
                 else:
                     copy_rows(X, which, begin + a, m, block)
                     rows = block
-                gemv(False, rows, m, p, stride, &w[0], short)
+                dots(rows, m, p, stride, &w[0], short, ahead)
                 for i in range(m):
                     u[a + i] = short[i]
-            ahead.at = NULL
-            if as_is and n <= most and begin + 2 * n <= X.shape[0]:
-                ahead.at = <const char*> &X[begin + n, 0]
+            if ahead.at != NULL:
+                ahead.at += n * ahead.step
             fine = count(&s, u, begin, order, rank, starts, groups, q, end, weight, thresholds, shares,
                          few, &g[begin - first], &sums[0], ahead)
+            if ahead.at != NULL:
+                ahead.at += n * ahead.step
             for k in range((n + most - 1) // most):
                 a = k * most
                 m = min(most, n - a)
@@ -247,7 +280,7 @@ def look(const real[:, :] X, const int64_t[::1] which, const product[::1] w, int
                     copy_rows(X, which, begin + a, m, block)
                 for i in range(m):
                     short[i] = <product> g[begin - first + a + i]
-                gemv(True, rows, m, p, stride, short, short + most)
+                sum_rows(rows, m, p, stride, short, short + most, ahead)
                 for i in range(p):
                     pull[i] += short[most + i]
             q = end
@@ -326,7 +359,7 @@ def degrees(const double[::1] u, int64_t base, const int64_t[::1] order, const i
             a = starts[groups[q]]
             n = starts[groups[q] + 1] - a
             levels = rank[a] + 1
-            if levels < 2 or not load(&s, &u[0], &order[a], &rank[a], &weight[0], base, n):
+            if levels < 2 or not load(&s, &u[0], &order[a], &rank[a], &weight[0], base, n, NOTHING):
                 continue
             visit(&s, s.us, n, levels, thresholds, shares, False, H, inner)
             for k in range(n):
@@ -373,7 +406,7 @@ def laplacian_rows(const double[::1] u, int64_t base, const int64_t[::1] order, 
             a = starts[groups[q]]
             n = starts[groups[q] + 1] - a
             levels = rank[a] + 1
-            if levels < 2 or not load(&s, &u[0], &order[a], &rank[a], &weight[0], base, n):
+            if levels < 2 or not load(&s, &u[0], &order[a], &rank[a], &weight[0], base, n, NOTHING):
                 for k in range(a, a + n):
                     memset(&out[order[k] - base, 0], 0, columns * sizeof(real))
                 continue

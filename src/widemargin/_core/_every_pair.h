@@ -3,7 +3,7 @@
  * Positions go from the best level down, so that the worse partners of an item are all that follow its level.
  * A pair falls short of its margin by y = top - u_i + u_j, m = y+, and has the slope a = m, or min(m, 2h) where the
  * hinge is smoothed by h > 0; top is 1, or 1 + h. The slopes are added to g, and to sums: a (2m - a), (y - h)+, a.
- * Meanwhile n rows are fetched into the cache from `ahead` on, unless that is NULL: `width` bytes each, `stride` apart.
+ * Meanwhile as many rows are fetched from `ahead` on.
  */
 #ifndef WIDEMARGIN_EVERY_PAIR_H
 #define WIDEMARGIN_EVERY_PAIR_H
@@ -11,23 +11,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "_fetch.h"
 #include "_wide.h"
 
 #define PARAMETERS \
     ptrdiff_t n, const int64_t *rank, const double *restrict u, const double *restrict c, double *restrict g, \
-        double top, double h, const char *ahead, ptrdiff_t stride, ptrdiff_t width
-
-#ifdef __GNUC__
-#define FETCH(at) __builtin_prefetch(at, 0, 2) /* into the second-level cache */
-#else
-#define FETCH(at)
-#endif
-
-static inline void fetch_row(const char *row, ptrdiff_t width)
-{
-    for (ptrdiff_t k = 0; k < width; k += 64)
-        FETCH(row + k);
-}
+        double top, double h, Ahead ahead
 
 INLINE void meet(PARAMETERS, int is_smooth, double *sums)
 {
@@ -35,8 +24,7 @@ INLINE void meet(PARAMETERS, int is_smooth, double *sums)
     for (ptrdiff_t i = 0; i < n; i++) {
         const double shift = top - u[i], weight = c[i], most = 2.0 * h;
         double slope = 0.0, value = 0.0, loss = 0.0;
-        if (ahead)
-            fetch_row(ahead + i * stride, width);
+        fetch(ahead, i);
         while (end < n && rank[end] == rank[i])
             end++;
 #pragma omp simd reduction(+ : slope, value, loss)
@@ -63,22 +51,22 @@ INLINE void meet(PARAMETERS, int is_smooth, double *sums)
 INLINE void meet_either(PARAMETERS, double *sums) /* a copy of the loop for each loss */
 {
     if (h > 0.0)
-        meet(n, rank, u, c, g, top, h, ahead, stride, width, 1, sums);
+        meet(n, rank, u, c, g, top, h, ahead, 1, sums);
     else
-        meet(n, rank, u, c, g, top, h, ahead, stride, width, 0, sums);
+        meet(n, rank, u, c, g, top, h, ahead, 0, sums);
 }
 
 WIDE static void meet_wide(PARAMETERS, double *sums)
 {
-    meet_either(n, rank, u, c, g, top, h, ahead, stride, width, sums);
+    meet_either(n, rank, u, c, g, top, h, ahead, sums);
 }
 
 static void every_pair(PARAMETERS, double *sums)
 {
     if (HAS_WIDE)
-        meet_wide(n, rank, u, c, g, top, h, ahead, stride, width, sums);
+        meet_wide(n, rank, u, c, g, top, h, ahead, sums);
     else
-        meet_either(n, rank, u, c, g, top, h, ahead, stride, width, sums);
+        meet_either(n, rank, u, c, g, top, h, ahead, sums);
 }
 
 #endif
