@@ -135,10 +135,10 @@ cdef inline void between(Scratch* s, Py_ssize_t n, const double[::1] thresholds)
 
 
 cdef inline void visit_table(Scratch* s, const double* x, Py_ssize_t n, Py_ssize_t levels, const double[::1] thresholds,
-                      const double[::1] shares, bint with_t, double* H, double* inner) noexcept nogil:
+                             const double[::1] shares, bint with_t, double* H, double* inner) noexcept nogil:
     """The same as `visit` for few levels: all prefix sums at once, then each question is a look-up.
 
-    One table serves all thresholds, and nothing is mispredicted: three times as fast as a tree.
+    One table serves all thresholds, and nothing is mispredicted.
     """
     cdef Py_ssize_t i, k, l, m, width = levels + 1
     cdef Sums* row = s.table

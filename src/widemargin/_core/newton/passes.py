@@ -31,6 +31,7 @@ BLOCK_BYTES = 1 << 21  # of a block: the unit of work of a thread
 PIECE_BYTES = 1 << 18  # of the rows that are multiplied twice while they are in the second-level cache
 LEAST_ROWS, BLOCKS = 512, 64  # of a block, unless it has more bytes: as many blocks as threads can share evenly
 PARTS, LEAST_PART = 16, 1024  # of the rows, each a call for a thread; and rows of one
+LITTLE = 2e6  # entries that one thread is done with before another wakes up
 GRAM_PARTS = 16  # sums of blocks, added up in their order
 N_PROBES, PROBE_ROWS = 6, 256
 MOST_ROWS = 4096  # of a block: float32 sums of more rows lose digits
@@ -131,7 +132,8 @@ class LinearPairs:
     def subset(self, items: IntArray, risk: GroupedPairRisk) -> LinearPairs:
         """Return the pairs of another risk over some of the rows, copied."""
         items = items if self.rows is None else self.rows[items]
-        return LinearPairs.of(self._copied(items), risk, precise=self.precise, pool=self.pool)
+        pool = self.pool if items.size * self.n_features > LITTLE else None
+        return LinearPairs.of(self._copied(items), risk, precise=self.precise, pool=pool)
 
     def _copied(self, items: IntArray) -> Any:
         """Return some rows of X, in this order."""
