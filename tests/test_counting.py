@@ -63,7 +63,7 @@ def test_twin_equals_double_loop(case):
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_squared_hinge_equals_twin(most_levels, few, data):
-    """Sums by level (few levels), by digits (many), all pairs (small groups): the written-out pairs' numbers, exactly."""
+    """By level (few levels), by digits (many), all pairs (small groups): the written-out pairs' numbers, exactly."""
     levels, u, v = data.draw(grouped_integers(most_levels))
     terms, g, hessp = GroupedPairRisk(levels, SQUARED_HINGE, few=few).evaluate(u)
     H, phi, _ = ref.sums(levels, u, 1.0)

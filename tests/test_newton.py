@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose
 from scipy import linalg, sparse
 
 from widemargin import OrdinalSVM, RankingSVM
+from widemargin._core import _csr
 from widemargin._core.comparisons import from_levels
 from widemargin._core.losses import HINGE, SQUARED_HINGE
 from widemargin._core.maps import KernelMap, LinearMap
@@ -171,6 +172,21 @@ def test_sparse_rows_are_multiplied_where_they_lie(dtype, index, scattered):
     assert_allclose(rows.squares(g), (want**2).T @ g, atol=1e-13)
     assert_allclose(DenseRows(want).squares(g), (want**2).T @ g, atol=1e-13)
     assert np.array_equal(rows.dense(), want)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_sparse_rows_times_dense_ones(dtype, index, order):
+    """Some rows, some twice, some empty, into a part of an array: SciPy's product."""
+    rng = np.random.default_rng(0)
+    D = sparse.random_array((40, 30), density=0.05, rng=rng, format="csr")
+    D.indices, D.indptr = D.indices.astype(index), D.indptr.astype(index)
+    X, which = np.asarray(rng.normal(size=(30, 7)), dtype, order=order), rng.integers(0, 40, 60)
+    for out in (np.full((60, 9), np.nan), np.full((60, 9), np.nan, order="F")):
+        _csr.times(D.data, D.indices, D.indptr, which, X, out[:, 1:8])
+        assert_allclose(out[:, 1:8], (D @ X.astype(float))[which], atol=1e-15)
+        assert np.isnan(out[:, [0, 8]]).all()
 
 
 @pytest.mark.parametrize("loss", LOSSES)

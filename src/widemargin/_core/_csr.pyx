@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Products with some rows of a CSR matrix, where they lie: no copy, sums in float64 whatever the values are.
 
-Rows start:stop of the matrix, or, where `which` is not empty, the rows which[start:stop].
+By vectors: rows start:stop of the matrix, or, where `which` is not empty, the rows which[start:stop].
 """
 
 from libc.stdint cimport int32_t, int64_t
@@ -44,3 +44,26 @@ def adjoint(const real[::1] data, const index[::1] indices, const index[::1] ind
             for e in range(indptr[i], indptr[i + 1]):
                 x = data[e]
                 out[indices[e]] += g[k - start] * (x * x if squared else x)
+
+
+def times(const double[::1] data, const index[::1] indices, const index[::1] indptr, const int64_t[::1] which,
+          const real[:, :] X, double[:, :] out):
+    """Write some rows of the matrix times a dense one to the rows of out; both in any layout."""
+    cdef Py_ssize_t k, j, p = X.shape[1]
+    cdef index e
+    cdef double c
+    cdef const real* row
+    cdef double* to
+    cdef bint is_packed = X.strides[1] == sizeof(real) and out.strides[1] == sizeof(double)
+    out[: which.shape[0]] = 0.0
+    with nogil:
+        for k in range(which.shape[0]):
+            for e in range(indptr[which[k]], indptr[which[k] + 1]):
+                c = data[e]
+                if is_packed:
+                    row, to = &X[indices[e], 0], &out[k, 0]
+                    for j in range(p):
+                        to[j] += c * row[j]
+                else:
+                    for j in range(p):
+                        out[k, j] += c * X[indices[e], j]

@@ -14,6 +14,7 @@ from numpy.typing import DTypeLike, NDArray
 from scipy import linalg, sparse
 from scipy.linalg import blas
 
+from .. import _csr
 from ..comparisons import IntArray, Rows
 from ..row_risk import RowLook
 from ..solution import Array
@@ -124,14 +125,9 @@ def _parts(rows: Rows, curved: IntArray, size: int) -> Iterator[tuple[IntArray, 
 
 
 def _written_out(rows: Rows, X: Any, part: IntArray) -> Array:
-    """Return [D X, E] of some rows; each row of D has the same few entries."""
-    width = rows.D.nnz // rows.D.shape[0]
-    at = rows.D.indptr[part][:, None] + np.arange(width)
+    """Return [D X, E] of some rows."""
     B = np.empty((part.size, X.shape[1] + rows.E.shape[1]))
-    inner = B[:, : X.shape[1]]
-    np.multiply(X[rows.D.indices[at[:, 0]]], rows.D.data[at[:, :1]], out=inner)
-    for j in range(1, width):
-        inner += X[rows.D.indices[at[:, j]]] * rows.D.data[at[:, j : j + 1]]
+    _csr.times(rows.D.data, rows.D.indices, rows.D.indptr, part, X, B[:, : X.shape[1]])
     B[:, X.shape[1] :] = rows.E[part]
     return B
 

@@ -14,7 +14,7 @@ from typing import NamedTuple, cast
 import numpy as np
 from scipy import sparse
 
-from .. import _rows
+from .. import _csr, _rows
 from ..comparisons import IntArray, Rows
 from ..solution import Array
 from .problem import Point, Problem
@@ -95,8 +95,8 @@ def _seen(values: Array, chosen: IntArray, far: list[Far]) -> Array:
 def _written_out(problem: Problem, point: Point, small: Rows, chosen: IntArray, far: list[Far]) -> Near:
     """Write the small problem out over the same columns: an item for each row."""
     rows, space = problem.rows, cast("Columns", problem.space)
-    X = np.empty((small.margin.size, space.n_coordinates), order="F")
-    X[: chosen.size] = space.X[chosen] if rows.is_plain else rows.D[chosen] @ space.X
+    X = np.empty((small.margin.size, space.n_coordinates))
+    _csr.times(rows.D.data, rows.D.indices, rows.D.indptr, chosen, space.X, X[: chosen.size])
     for i, group in enumerate(far, chosen.size):
         X[i] = space.pulled(group.on_items(rows)) / group.total
     small = replace(small, D=sparse.eye_array(len(X), format="csr"))
