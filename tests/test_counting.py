@@ -129,6 +129,22 @@ def test_many_groups_are_sorted_part_by_part(n_levels):
         assert_array_equal(from_levels(level, g, np.ones(g.size)).order, np.lexsort((-level, g)))
 
 
+@pytest.mark.parametrize("n", [20, 3000])
+@pytest.mark.parametrize("kind", ["overflow", "denormal", "outliers", "decades", "ties", "nan"])
+def test_any_values_are_coded(kind, n):
+    """Ranges that overflow or vanish, crowds far from outliers: NumPy's codes."""
+    rng = np.random.default_rng(0)
+    x = {
+        "overflow": rng.choice([-1.7e308, 0.0, 1.0, 1.7e308], n),
+        "denormal": 5e-324 * rng.integers(0, n, n),
+        "outliers": np.append(rng.normal(size=n - 2), [1e9, 1e18]),
+        "decades": 10.0 ** rng.uniform(-300, 300, n),
+        "ties": np.round(rng.normal(size=n), 1),
+        "nan": np.append(rng.normal(size=n - 1), np.nan),
+    }[kind]
+    assert_array_equal(dense_codes(x), codes_ref.dense(x))
+
+
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.one_of(st.integers(-3, 9), st.sampled_from([0.5, 2.25, np.inf])), min_size=1), st.booleans())
 def test_codes_equal_twin(values, in_order):
@@ -260,30 +276,49 @@ def test_more_than_two_to_the_31_pairs_are_counted_right():
     assert_array_equal(g, 2.0 * (n - 1 - 2.0 * levels.level))
 
 
-@pytest.mark.parametrize("loss", [HINGE, SQUARED_HINGE])
-def test_levels_cut_into_parts_equal_the_rows_of_near_pairs(loss):
-    """Beyond 131,072 levels. Utilities grow by 9/64 from one level to the next: pairs far apart keep their margins.
-
-    They are multiples of 3/64, so that sums are exact and no pair is at a corner of its loss, where curvature jumps.
-    """
-    rng = np.random.default_rng(4)
-    n, near, h = 150_000, 32, 15 / 64
-    level = np.sort(np.arange(n) % 140_000)  # some are shared
-    u, v = (3 * level + rng.integers(-7, 8, n)) * 3 / 64, rng.integers(-2, 3, n).astype(float)
-    weight = rng.integers(1, 3, n).astype(float)
+def near_pairs(level, u, weight, loss, h, near=32):
+    """Items in ascending order of level whose pairs keep their margins where they are far apart: rows of the others."""
+    n = level.size
     better, worse = (np.concatenate([np.arange(k, n) - by * k for k in range(1, near)]) for by in (0, 1))
     differs = level[better] > level[worse]
     better, worse = better[differs], worse[differs]
     rows = RowsRisk(from_pairs(better, worse, weight[better] * weight[worse], n), loss, h)
+    return rows, *rows.evaluate(u)
+
+
+@pytest.mark.parametrize("loss", [HINGE, SQUARED_HINGE])
+def test_levels_cut_into_parts_equal_the_rows_of_near_pairs(loss):
+    """Beyond 131,072 levels. Utilities grow by 9/64 from one level to the next.
+
+    They are multiples of 3/64, so that sums are exact and no pair is at a corner of its loss, where curvature jumps.
+    """
+    rng = np.random.default_rng(4)
+    n, h = 150_000, 15 / 64
+    level = np.sort(np.arange(n) % 140_000)  # some are shared
+    u, v = (3 * level + rng.integers(-7, 8, n)) * 3 / 64, rng.integers(-2, 3, n).astype(float)
+    weight = rng.integers(1, 3, n).astype(float)
+    rows, want, g, hessp = near_pairs(level, u, weight, loss, h)
     item = rng.permutation(n)  # what the items are called
-    levels = from_levels(level[item], np.zeros(n, np.int64), weight[item])
-    risk = GroupedPairRisk(levels, loss, h=h)
-    (want, g, hessp), (have, g_have, hessp_have) = rows.evaluate(u), risk.evaluate(u[item])
+    risk = GroupedPairRisk(from_levels(level[item], np.zeros(n, np.int64), weight[item]), loss, h=h)
+    have, g_have, hessp_have = risk.evaluate(u[item])
     assert_allclose(have, want, rtol=1e-12)
     assert_allclose(g_have, g[item], atol=1e-9)  # of utilities up to 2e4
     assert_allclose(hessp_have(v[item]), hessp(v)[item], atol=1e-11)
     degrees = np.abs(rows.rows.D).T @ rows.look(rows.rows.margin - rows.rows.D @ u).curvature
     assert_allclose(risk.degrees(u[item], Block(0, n, np.zeros(1, np.int64))), degrees[item], atol=1e-11)
+
+
+@pytest.mark.parametrize(("n", "n_levels"), [(20_000, 20_000), (140_000, 140_000), (20_000, 5)])
+def test_a_few_active_pairs_of_many_lose_no_digits(n, n_levels):
+    """Data without noise at a large C: utilities of thousands of margins, and partners that are near ones only."""
+    rng = np.random.default_rng(6)
+    level = np.sort(rng.integers(0, n_levels, n)) if n_levels < n else np.arange(n)
+    u = level / 8 + rng.uniform(-0.3, 0.3, n) if n_levels == n else np.linspace(0.0, 1e4, n)
+    weight = rng.uniform(0.5, 2.0, n)
+    _, want, g, _ = near_pairs(level, u, weight, SQUARED_HINGE, 1.0)
+    have, g_have, _ = GroupedPairRisk(from_levels(level, np.zeros(n, np.int64), weight), SQUARED_HINGE).evaluate(u)
+    assert_allclose(have, want, rtol=1e-8)  # 1e-5 to 1e-2 where sums are taken off each other
+    assert_allclose(g_have, g, atol=1e-10 * np.abs(u).max())
 
 
 def test_samples_estimate_all_pairs():

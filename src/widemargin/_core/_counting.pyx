@@ -227,6 +227,7 @@ def look(const real[:, :] X, const int64_t[::1] which, const product[::1] w, int
     cdef double* u
     ahead.step = X.strides[0] // 3 if X.strides[0] < 2 * p * <Py_ssize_t> sizeof(real) else 0  # a third each time
     as_is = as_is and X.strides[0] >= p * <Py_ssize_t> sizeof(real) and X.strides[0] % sizeof(real) == 0
+    as_is = as_is and <size_t> &X[0, 0] % sizeof(real) == 0
     for k in range(n_groups):
         largest = max(largest, starts[groups[k] + 1] - starts[groups[k]])
     u = <double*> malloc(largest * sizeof(double))

@@ -1,8 +1,9 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Sums over the active partners of each item of a group: a table for few levels, digits for more, parts for many.
 
-Partners at a threshold t are those of better level with u_i - u_j < t, and of worse level. Items are met in ascending
-order of utility, so that the active ones are those inserted before, or after, some moment.
+Partners of k at a threshold t are items i of better level with u_i - u_k < t, and of worse level with u_k - u_i < t. Items
+are met in ascending order of utility for the former and in descending order for the latter: either way the active ones are
+those inserted before some moment. Nothing is taken off a sum, so that a few partners of many items lose no digits.
 """
 
 from libc.math cimport INFINITY
@@ -27,13 +28,13 @@ cdef extern from "_room.h":
 
 cdef enum:
     MANY = 1 << 17  # levels beyond which they are cut into parts: sums over all would be in no near cache
-    KINDS = 2 * MOST + 1  # of events: an item is inserted, or asks for its worse or better partners at a threshold
+    WIDEST = 100  # range of the utilities up to which sums over many items may be taken off each other
+    KINDS = MOST + 1  # of events: an item is inserted, or asks for its partners at a threshold
 
 
 cdef struct Cut:  # many levels, in parts; items of a part keep their order
     int bits  # of a level within its part; 0: levels are not cut
     Py_ssize_t parts
-    Py_ssize_t kinds  # most events of an item
     double* c  # weights, part by part
     double* x  # payload
     double* total  # as in Scratch, over partners of the same part
@@ -51,7 +52,6 @@ cdef struct Scratch:  # one group; ascending means in ascending order of utility
     double* x  # payload, ascending
     double* total  # sum over thresholds of share * (weight of the active partners)
     double* moment  # sum of share * (weight times payload of the active partners); of the payload -+ t if so told
-    Sums* under  # by level, or by part: sums over all items of lower ones
     Sums* digits  # sums over inserted items by level, or by part
     Sums* table  # sums over the first items of lower level, for `visit_table`
     int32_t* rank  # ascending
@@ -88,14 +88,13 @@ cdef inline bint allocate(Scratch* s, const int64_t[::1] starts, const int64_t[:
         most = max(most, <Py_ssize_t> 1 << bits if bits > 0 else levels)
     k = n if with_payload else 0
     s.u = <double*> room((5 * n + k + 4 + 3 * cut + 2 * most) * sizeof(double)
-                          + (most + 1 + digits_size(most) + table) * sizeof(Sums))
+                          + (digits_size(most) + table) * sizeof(Sums))
     s.rank = <int32_t*> room((4 * n + 16 + 2 * MOST * m) * sizeof(int32_t) + KINDS * cut)
     if s.u == NULL or s.rank == NULL:
         return False
     s.c, s.total, s.moment = s.u + n, s.u + 2 * n, s.u + 3 * n
     s.x, s.us = s.u + 4 * n, s.u + 4 * n + k
-    s.under = <Sums*> (s.u + 5 * n + k + 2)
-    s.digits = s.under + most + 1
+    s.digits = <Sums*> (s.u + 5 * n + k + 2)
     s.table = s.digits + digits_size(most)
     s.by_u, s.spare, s.count = s.rank + n, s.rank + 2 * n, s.rank + 3 * n
     s.worse, s.better = s.rank + 4 * n + 16, s.rank + 4 * n + 16 + MOST * m
@@ -138,7 +137,7 @@ cdef inline void visit_table(Scratch* s, const double* x, Py_ssize_t n, Py_ssize
                              const double[::1] shares, bint with_t, double* H, double* inner) noexcept nogil:
     """The same as `visit` for few levels: all prefix sums at once, then each question is a look-up.
 
-    One table serves all thresholds, and nothing is mispredicted.
+    One table serves all thresholds, and nothing is mispredicted. But sums are taken off each other.
     """
     cdef Py_ssize_t i, k, l, m, width = levels + 1
     cdef Sums* row = s.table
@@ -181,20 +180,16 @@ cdef inline void visit_table(Scratch* s, const double* x, Py_ssize_t n, Py_ssize
 
 
 cdef inline double meet(double* total, double* moment, double share, double t, bint with_t, double c, double x,
-                        double w, double wx) noexcept nogil:
+                        Sums partners) noexcept nogil:
     """Add active partners of an item to its sums, worse ones with -t; return c ((x + t) w - wx)."""
-    total[0] += share * w
-    moment[0] += share * (wx - t * w if with_t else wx)
-    return c * ((x + t) * w - wx)
+    total[0] += share * partners.c
+    moment[0] += share * (partners.cx - t * partners.c if with_t else partners.cx)
+    return c * ((x + t) * partners.c - partners.cx)
 
 
-cdef inline void lay_out(Cut* cut, const int32_t* rank, const double* c, const double* x, Py_ssize_t n,
-                         const double[::1] shares) noexcept nogil:
-    """Bring the items into parts, and make room for their events."""
+cdef inline void lay_out(Cut* cut, const int32_t* rank, const double* c, const double* x, Py_ssize_t n) noexcept nogil:
+    """Bring the items into parts."""
     cdef Py_ssize_t k, l, at
-    cut.kinds = 1
-    for k in range(shares.shape[0]):
-        cut.kinds += 1 if shares[k] == 0.0 else 2
     memset(cut.start, 0, (cut.parts + 1) * sizeof(int64_t))
     for k in range(n):
         cut.start[(rank[k] >> cut.bits) + 1] += 1
@@ -207,139 +202,119 @@ cdef inline void lay_out(Cut* cut, const int32_t* rank, const double* c, const d
         cut.next[l] += 1
         cut.c[at], cut.x[at] = c[k], x[k]
         cut.level[at] = rank[k] - <int32_t> (l << cut.bits)
-    for l in range(cut.parts):
-        cut.next[l] = cut.kinds * cut.start[l]
+    memset(cut.total, 0, n * sizeof(double))
+    memset(cut.moment, 0, n * sizeof(double))
 
 
-cdef inline void note(Cut* cut, Py_ssize_t part, int kind) noexcept nogil:
+cdef inline void note(Cut* cut, Py_ssize_t part, Py_ssize_t kind) noexcept nogil:
     """Remember an event. Which item it is of need not be said: for each kind a part's items come in their order."""
     cut.event[cut.next[part]] = <uint8_t> kind
     cut.next[part] += 1
 
 
-cdef inline void replay(Scratch* s, const double* x, Py_ssize_t n, const double[::1] thresholds,
-                        const double[::1] shares, bint with_t, double* H, double* inner) noexcept nogil:
-    """Do what `visit` left: partners of the same part, one part after the other, whose sums are in the nearest cache."""
+cdef inline void replay(Scratch* s, const double[::1] thresholds, const double[::1] shares, bint is_up, bint with_t,
+                        double* H, double* inner) noexcept nogil:
+    """Do what `sweep` left: partners of the same part, one part after the other, whose sums are in the nearest cache."""
     cdef Cut* cut = &s.cut
     cdef Py_ssize_t[KINDS] at
-    cdef Py_ssize_t l, k, m, e, size = <Py_ssize_t> 1 << cut.bits
-    cdef int kind, digits = digits_of(size)
-    cdef Sums everything, some
+    cdef Py_ssize_t l, k, m, e, size = <Py_ssize_t> 1 << cut.bits, level
+    cdef int digits = digits_of(size)
+    cdef Sums some
     cdef double z
-    memset(cut.total, 0, n * sizeof(double))
-    memset(cut.moment, 0, n * sizeof(double))
     for l in range(cut.parts):
         memset(s.digits, 0, digits_size(size) * sizeof(Sums))
-        memset(s.under, 0, (size + 1) * sizeof(Sums))
-        for k in range(cut.start[l], cut.start[l + 1]):
-            s.under[cut.level[k] + 1].c += cut.c[k]
-            s.under[cut.level[k] + 1].cx += cut.c[k] * cut.x[k]
-        for k in range(size):
-            s.under[k + 1].c += s.under[k].c
-            s.under[k + 1].cx += s.under[k].cx
         for m in range(KINDS):
-            at[m] = cut.start[l]
-        everything.c = everything.cx = 0.0
-        e = cut.kinds * cut.start[l]
-        while e < cut.next[l]:
-            kind = cut.event[e]
-            k = at[kind]
-            at[kind] += 1
-            e += 1
-            if kind == 0:
-                digits_insert(s.digits, digits, cut.level[k], cut.c[k], cut.c[k] * cut.x[k])
-                everything.c += cut.c[k]
-                everything.cx += cut.c[k] * cut.x[k]
+            at[m] = cut.start[l] if is_up else cut.start[l + 1] - 1
+        for e in range(KINDS * cut.start[l], cut.next[l]):
+            m = cut.event[e]
+            k = at[m]
+            at[m] += 1 if is_up else -1
+            level = size - 1 - cut.level[k] if is_up else cut.level[k]
+            if m == 0:
+                digits_insert(s.digits, digits, level, cut.c[k], cut.c[k] * cut.x[k])
                 continue
-            m = (kind - 1) // 2
-            if kind % 2 == 1:
-                some = digits_below(s.digits, digits, cut.level[k])
-                z = meet(cut.total + k, cut.moment + k, shares[m], -thresholds[m], with_t, cut.c[k], cut.x[k],
-                         s.under[cut.level[k]].c - some.c, s.under[cut.level[k]].cx - some.cx)
-                H[m] -= z
-            else:
-                some = digits_below(s.digits, digits, cut.level[k] + 1)
-                z = meet(cut.total + k, cut.moment + k, shares[m], thresholds[m], with_t, cut.c[k], cut.x[k],
-                         everything.c - some.c, everything.cx - some.cx)
+            some = digits_below(s.digits, digits, level)
+            m -= 1
+            z = meet(cut.total + k, cut.moment + k, shares[m], thresholds[m] if is_up else -thresholds[m], with_t,
+                     cut.c[k], cut.x[k], some)
             inner[m] += cut.x[k] * z
-    for l in range(cut.parts):
-        cut.next[l] = cut.start[l]
-    for k in range(n):
-        l = s.rank[k] >> cut.bits
-        e = cut.next[l]
-        cut.next[l] += 1
-        s.total[k] += cut.total[e]
-        s.moment[k] += cut.moment[e]
+            if not is_up:
+                H[m] -= z
+
+
+cdef inline void sweep(Scratch* s, const double* x, Py_ssize_t n, const double[::1] thresholds,
+                       const double[::1] shares, bint is_up, bint with_t, double* H, double* inner) noexcept nogil:
+    """Add each item's active better partners to its sums, inserting items from below; or the worse ones, from above.
+
+    Before item i goes in, all active partners of k are in if i is the first that is none: then k asks. Of a share of 0
+    only worse partners are asked for. Where levels are cut, partners in other parts are summed here, the others replayed.
+    """
+    cdef Py_ssize_t i, k, l, m, a, b, parts = s.cut.parts
+    cdef Py_ssize_t[MOST] next_one
+    cdef int bits = s.cut.bits, digits = digits_of(parts)
+    cdef double z, apart
+    memset(s.digits, 0, digits_size(parts) * sizeof(Sums))
+    for m in range(thresholds.shape[0]):
+        next_one[m] = 0
+    for l in range(parts if bits > 0 else 0):
+        s.cut.next[l] = KINDS * s.cut.start[l]
+    for i in range(n + 1):
+        a = i if is_up else n - 1 - i
+        for m in range(thresholds.shape[0]):
+            if is_up and shares[m] == 0.0:
+                continue
+            k = next_one[m]
+            while k < n:
+                b = k if is_up else n - 1 - k
+                if i < n:
+                    apart = s.us[a] - s.us[b] if is_up else s.us[b] - s.us[a]
+                    if apart < thresholds[m]:  # strict: a margin of exactly t is no violation
+                        break
+                l = s.rank[b] >> bits
+                if bits > 0:
+                    note(&s.cut, l, m + 1)
+                z = meet(s.total + b, s.moment + b, shares[m], thresholds[m] if is_up else -thresholds[m], with_t,
+                         s.c[b], x[b], digits_below(s.digits, digits, parts - 1 - l if is_up else l))
+                inner[m] += x[b] * z
+                if not is_up:
+                    H[m] -= z
+                k += 1
+            next_one[m] = k
+        if i < n:
+            l = s.rank[a] >> bits
+            digits_insert(s.digits, digits, parts - 1 - l if is_up else l, s.c[a], s.c[a] * x[a])
+            if bits > 0:
+                note(&s.cut, l, 0)
+    if bits > 0:
+        replay(s, thresholds, shares, is_up, with_t, H, inner)
 
 
 cdef inline void visit(Scratch* s, const double* x, Py_ssize_t n, Py_ssize_t levels, const double[::1] thresholds,
                        const double[::1] shares, bint with_t, double* H, double* inner) noexcept nogil:
-    """Find the sums over each item's active partners at all thresholds, inserting the items once, from below.
+    """Find the sums over each item's active partners at all thresholds; their payloads are taken `with_t`, or as they are.
 
-    Before item i goes in, all items that are no active worse partner of k are in if i is the first that is one;
-    all active better partners of k are in if i is the first that is none. So two questions are asked of k for
-    each threshold; a share of 0 asks the first only. With the utilities as payload, H and inner get H(t) and
-    u . grad phi(t). Where levels are cut, items of other parts are summed here and the rest by `replay`.
+    With the utilities as payload, H and inner get H(t) and u . grad phi(t).
     """
-    cdef Py_ssize_t i, k, l, m, M = thresholds.shape[0], parts
-    cdef Py_ssize_t[MOST] next_worse, next_better
-    cdef Sums everything, some
-    cdef double t, share, z
-    cdef int bits = bits_of(levels), digits
-    if cells(n, levels) > 0:
+    cdef Py_ssize_t k, l, m
+    if cells(n, levels) > 0 and s.us[n - 1] - s.us[0] <= WIDEST:
         visit_table(s, x, n, levels, thresholds, shares, with_t, H, inner)
         return
-    parts = ((levels - 1) >> bits) + 1
-    s.cut.bits, s.cut.parts, digits = bits, parts, digits_of(parts)
-    if bits > 0:
-        lay_out(&s.cut, s.rank, s.c, x, n, shares)
+    for m in range(thresholds.shape[0]):
+        H[m] = inner[m] = 0.0
     memset(s.total, 0, n * sizeof(double))
     memset(s.moment, 0, n * sizeof(double))
-    memset(s.digits, 0, digits_size(parts) * sizeof(Sums))
-    memset(s.under, 0, (parts + 1) * sizeof(Sums))
+    s.cut.bits = bits_of(levels)
+    s.cut.parts = ((levels - 1) >> s.cut.bits) + 1
+    if s.cut.bits > 0:
+        lay_out(&s.cut, s.rank, s.c, x, n)
+    sweep(s, x, n, thresholds, shares, True, with_t, H, inner)
+    sweep(s, x, n, thresholds, shares, False, with_t, H, inner)
+    if s.cut.bits == 0:
+        return
+    for l in range(s.cut.parts):
+        s.cut.next[l] = s.cut.start[l]
     for k in range(n):
-        s.under[(s.rank[k] >> bits) + 1].c += s.c[k]
-        s.under[(s.rank[k] >> bits) + 1].cx += s.c[k] * x[k]
-    for k in range(parts):
-        s.under[k + 1].c += s.under[k].c
-        s.under[k + 1].cx += s.under[k].cx
-    for m in range(M):
-        next_worse[m] = next_better[m] = 0
-        H[m] = inner[m] = 0.0
-    everything.c = everything.cx = 0.0
-    for i in range(n + 1):
-        for m in range(M):
-            t, share = thresholds[m], shares[m]
-            k = next_worse[m]
-            while i < n and k < n and s.us[k] - s.us[i] < t:  # strict: a margin of exactly t is no violation
-                l = s.rank[k] >> bits
-                some = digits_below(s.digits, digits, l)
-                z = meet(s.total + k, s.moment + k, share, -t, with_t, s.c[k], x[k], s.under[l].c - some.c,
-                         s.under[l].cx - some.cx)
-                H[m] -= z
-                inner[m] += x[k] * z
-                if bits > 0:
-                    note(&s.cut, l, <int> (2 * m + 1))
-                k += 1
-            next_worse[m] = k
-            if share == 0.0:
-                continue
-            k = next_better[m]
-            while k < n and (i == n or not s.us[i] - s.us[k] < t):
-                l = s.rank[k] >> bits
-                some = digits_below(s.digits, digits, l + 1)
-                inner[m] += x[k] * meet(s.total + k, s.moment + k, share, t, with_t, s.c[k], x[k],
-                                        everything.c - some.c, everything.cx - some.cx)
-                if bits > 0:
-                    note(&s.cut, l, <int> (2 * m + 2))
-                k += 1
-            next_better[m] = k
-        if i < n:
-            l = s.rank[i] >> bits
-            digits_insert(s.digits, digits, l, s.c[i], s.c[i] * x[i])
-            everything.c += s.c[i]
-            everything.cx += s.c[i] * x[i]
-            if bits > 0:
-                note(&s.cut, l, 0)
-    if bits > 0:
-        replay(s, x, n, thresholds, shares, with_t, H, inner)
+        l = s.rank[k] >> s.cut.bits
+        s.total[k] += s.cut.total[s.cut.next[l]]
+        s.moment[k] += s.cut.moment[s.cut.next[l]]
+        s.cut.next[l] += 1

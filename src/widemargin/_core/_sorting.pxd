@@ -51,17 +51,18 @@ cdef inline void merge_sort(const double* x, int32_t* idx, int32_t* tmp, Py_ssiz
 
 
 cdef inline bint spread(const double* x, const int32_t* idx, Py_ssize_t n, double* low, double* scale) noexcept nogil:
-    """Find which of n equal buckets takes (x - low) * scale; False where all values are one, or nearly."""
+    """Find which of n equal buckets takes (x - low) * scale; False where there is none: for one value, nan, or overflow."""
     cdef Py_ssize_t i
-    cdef double high
+    cdef double high, check = 0.0
     low[0] = high = x[idx[0]]
     for i in range(n):
         low[0] = min(low[0], x[idx[i]])
         high = max(high, x[idx[i]])
-    if not low[0] < high:
+        check += x[idx[i]] * 0.0
+    if not (low[0] < high and check == 0.0):
         return False
     scale[0] = (n - 1) / (high - low[0])
-    return scale[0] < 1e300
+    return 0.0 < scale[0] < 1e300
 
 
 cdef inline void sort_few(const double* x, int32_t* idx, Py_ssize_t n, int32_t* tmp) noexcept nogil:
