@@ -189,6 +189,19 @@ def test_sparse_rows_times_dense_ones(dtype, index, order):
         assert np.isnan(out[:, [0, 8]]).all()
 
 
+@pytest.mark.parametrize("p", [2, 8, 40])
+def test_rounding_of_float32_products_is_as_estimated(p):
+    """X'g of many rows, few columns too, where many fit into the cache: within the factor 3 that the bound allows."""
+    rng = np.random.default_rng(0)
+    n = 100_000
+    X = rng.normal(size=(n, p)).astype(np.float32)
+    levels = from_levels(rng.integers(0, 5, n), np.repeat(np.arange(n // 50), 50), np.ones(n))
+    data = LinearPairs.of(X, GroupedPairRisk(levels, SQUARED_HINGE), precise=False)
+    w = data.representable(rng.normal(size=p))
+    look = data.look(w)
+    assert np.linalg.norm(look.pull - X.T.astype(float) @ look.g) <= 3.0 * data.rounding(w, look.g)[1]
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("C", [1e-3, 5e-2])
 def test_many_sparse_columns_are_certified(loss, C):

@@ -42,6 +42,9 @@ cdef extern from "_strides.h":
 
 FEW_LEVELS = FEW
 
+cdef enum:
+    SUMMED = 256  # rows in the precision of a product, before float64 takes their sum; as in `LinearPairs.rounding`
+
 ctypedef fused real:
     float
     double
@@ -216,7 +219,7 @@ def look(const real[:, :] X, const int64_t[::1] which, const product[::1] w, int
     larger group is read twice. The next rows are fetched meanwhile: memory is not idle while pairs are met. No Python
     in between: threads that look at different groups do not wait for each other.
     """
-    cdef Py_ssize_t p = X.shape[1], n_groups = groups.shape[0], q = 0, end, n, size, largest = most, a, m, k, i
+    cdef Py_ssize_t p = X.shape[1], n_groups = groups.shape[0], q = 0, end, n, size, largest = most, a, b, m, k, i, j
     cdef Py_ssize_t begin = first, stride = p
     cdef bint as_is = sizeof(real) == sizeof(product) and which.shape[0] == 0 and X.strides[1] == sizeof(real), fine = True
     cdef Scratch s
@@ -281,9 +284,13 @@ def look(const real[:, :] X, const int64_t[::1] which, const product[::1] w, int
                     copy_rows(X, which, begin + a, m, block)
                 for i in range(m):
                     short[i] = <product> g[begin - first + a + i]
-                sum_rows(rows, m, p, stride, short, short + most, ahead)
-                for i in range(p):
-                    pull[i] += short[most + i]
+                for j in range((m + SUMMED - 1) // SUMMED):
+                    b = j * SUMMED
+                    sum_rows(rows + b * stride, min(SUMMED, m - b), p, stride, short + b, short + most, ahead)
+                    for i in range(p):
+                        pull[i] += short[most + i]
+                    if ahead.at != NULL:
+                        ahead.at += SUMMED * ahead.step
             q = end
             begin += n
     release(&s)
