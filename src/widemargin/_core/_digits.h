@@ -65,7 +65,7 @@ INLINE void add_above(Sums *row, ptrdiff_t digit, double c, double cx)
 }
 #endif
 
-INLINE void insert_loop(Sums *sums, int digits, ptrdiff_t level, double c, double cx)
+INLINE void digits_insert_loop(Sums *sums, int digits, ptrdiff_t level, double c, double cx)
 {
     for (ptrdiff_t left = digits - 1, size = 8; left >= 0; left--, size <<= 3) {
         const ptrdiff_t at = level >> 3 * left;
@@ -74,17 +74,7 @@ INLINE void insert_loop(Sums *sums, int digits, ptrdiff_t level, double c, doubl
     }
 }
 
-WIDE static void insert_wide(Sums *sums, int digits, ptrdiff_t level, double c, double cx)
-{
-    insert_loop(sums, digits, level, c, cx);
-}
-
-static inline void digits_insert(Sums *sums, int digits, ptrdiff_t level, double c, double cx)
-{
-    if (HAS_WIDE)
-        insert_wide(sums, digits, level, c, cx);
-    else
-        insert_loop(sums, digits, level, c, cx);
-}
+COMPILED_TWICE(digits_insert, (Sums *sums, int digits, ptrdiff_t level, double c, double cx),
+               (sums, digits, level, c, cx))
 
 #endif

@@ -48,7 +48,7 @@ INLINE void meet(PARAMETERS, int is_smooth, double *sums)
     }
 }
 
-INLINE void meet_either(PARAMETERS, double *sums) /* a copy of the loop for each loss */
+INLINE void every_pair_loop(PARAMETERS, double *sums) /* a copy of the loop for each loss */
 {
     if (h > 0.0)
         meet(n, rank, u, c, g, top, h, ahead, 1, sums);
@@ -56,17 +56,6 @@ INLINE void meet_either(PARAMETERS, double *sums) /* a copy of the loop for each
         meet(n, rank, u, c, g, top, h, ahead, 0, sums);
 }
 
-WIDE static void meet_wide(PARAMETERS, double *sums)
-{
-    meet_either(n, rank, u, c, g, top, h, ahead, sums);
-}
-
-static void every_pair(PARAMETERS, double *sums)
-{
-    if (HAS_WIDE)
-        meet_wide(n, rank, u, c, g, top, h, ahead, sums);
-    else
-        meet_either(n, rank, u, c, g, top, h, ahead, sums);
-}
+COMPILED_TWICE(every_pair, (PARAMETERS, double *sums), (n, rank, u, c, g, top, h, ahead, sums))
 
 #endif

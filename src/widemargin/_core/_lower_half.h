@@ -30,19 +30,10 @@
                 down[i] += row[end] * own; \
         } \
     } \
-    WIDE static void name##_wide(const real *block, ptrdiff_t n, ptrdiff_t width, ptrdiff_t stride, ptrdiff_t lead, \
-                                 const real *x, const real *y, double *down, real *across) \
-    { \
-        name##_loop(block, n, width, stride, lead, x, y, down, across); \
-    } \
-    static void name(const real *block, ptrdiff_t n, ptrdiff_t width, ptrdiff_t stride, ptrdiff_t lead, const real *x, \
-                     const real *y, double *down, real *across) \
-    { \
-        if (HAS_WIDE) \
-            name##_wide(block, n, width, stride, lead, x, y, down, across); \
-        else \
-            name##_loop(block, n, width, stride, lead, x, y, down, across); \
-    }
+    COMPILED_TWICE(name, \
+                   (const real *block, ptrdiff_t n, ptrdiff_t width, ptrdiff_t stride, ptrdiff_t lead, const real *x, \
+                    const real *y, double *down, real *across), \
+                   (block, n, width, stride, lead, x, y, down, across))
 
 LOWER_HALF(float, lower_half_narrow)
 LOWER_HALF(double, lower_half_double)
@@ -60,7 +51,7 @@ INLINE float power_of(float x) /* the power of two below x, 0 where x is 0 or ne
     return x;
 }
 
-INLINE void split_loop(const double *restrict x, ptrdiff_t n, float *restrict near, int16_t *restrict rest)
+INLINE void split_row_loop(const double *restrict x, ptrdiff_t n, float *restrict near, int16_t *restrict rest)
 {
 #pragma omp simd
     for (ptrdiff_t j = 0; j < n; j++) {
@@ -103,7 +94,7 @@ INLINE void fine_loop(const float *near, const int16_t *rest, ptrdiff_t n, ptrdi
     }
 }
 
-INLINE void fine_either(const float *near, const int16_t *rest, ptrdiff_t n, ptrdiff_t width, ptrdiff_t stride,
+INLINE void lower_half_fine_loop(const float *near, const int16_t *rest, ptrdiff_t n, ptrdiff_t width, ptrdiff_t stride,
                         ptrdiff_t lead, const double *x, const double *y, double *down, double *across,
                         ptrdiff_t size, int is_pair) /* a copy of the loop for each */
 {
@@ -113,34 +104,11 @@ INLINE void fine_either(const float *near, const int16_t *rest, ptrdiff_t n, ptr
         fine_loop(near, rest, n, width, stride, lead, x, y, down, across, size, 0);
 }
 
-WIDE static void split_wide(const double *x, ptrdiff_t n, float *near, int16_t *rest)
-{
-    split_loop(x, n, near, rest);
-}
+COMPILED_TWICE(split_row, (const double *x, ptrdiff_t n, float *near, int16_t *rest), (x, n, near, rest))
 
-static void split_row(const double *x, ptrdiff_t n, float *near, int16_t *rest)
-{
-    if (HAS_WIDE)
-        split_wide(x, n, near, rest);
-    else
-        split_loop(x, n, near, rest);
-}
-
-WIDE static void fine_wide(const float *near, const int16_t *rest, ptrdiff_t n, ptrdiff_t width, ptrdiff_t stride,
-                           ptrdiff_t lead, const double *x, const double *y, double *down, double *across,
-                           ptrdiff_t size, int is_pair)
-{
-    fine_either(near, rest, n, width, stride, lead, x, y, down, across, size, is_pair);
-}
-
-static void lower_half_fine(const float *near, const int16_t *rest, ptrdiff_t n, ptrdiff_t width, ptrdiff_t stride,
-                            ptrdiff_t lead, const double *x, const double *y, double *down, double *across,
-                            ptrdiff_t size, int is_pair)
-{
-    if (HAS_WIDE)
-        fine_wide(near, rest, n, width, stride, lead, x, y, down, across, size, is_pair);
-    else
-        fine_either(near, rest, n, width, stride, lead, x, y, down, across, size, is_pair);
-}
+COMPILED_TWICE(lower_half_fine,
+               (const float *near, const int16_t *rest, ptrdiff_t n, ptrdiff_t width, ptrdiff_t stride, ptrdiff_t lead,
+                const double *x, const double *y, double *down, double *across, ptrdiff_t size, int is_pair),
+               (near, rest, n, width, stride, lead, x, y, down, across, size, is_pair))
 
 #endif

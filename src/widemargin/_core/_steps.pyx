@@ -7,9 +7,9 @@ Pairs, levels and thresholds are those of `_counting.pyx`; the twin is the loop 
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
-from scipy.linalg.cython_blas cimport dsymv, dtrmv, ssymv
+from scipy.linalg.cython_blas cimport dgemv, dsymv, dtrmv, sgemv, ssymv
 
-from ._pair_sums cimport MOST, cells, gemv, product
+from ._pair_sums cimport MOST, cells, product
 
 
 cdef struct Partners:  # of the items of all groups, by position in ascending order of utility; fixed while u is
@@ -139,6 +139,17 @@ cdef inline void symv(const product* K, int n, const product* x, product* y) noe
         dsymv(&half, &n, &scale, <double*> K, &n, <double*> x, &one, &zero, y, &one)
 
 
+cdef inline void gemv(const product* X, int n, int p, const product* x, product* y) noexcept nogil:
+    """Write y = X x, by rows of X."""
+    cdef char form = b"T"  # BLAS counts by columns
+    cdef int one = 1
+    cdef product scale = 1.0, zero = 0.0
+    if product is float:
+        sgemv(&form, &p, &n, &scale, <float*> X, &p, <float*> x, &one, &zero, y, &one)
+    else:
+        dgemv(&form, &p, &n, &scale, <double*> X, &p, <double*> x, &one, &zero, y, &one)
+
+
 cdef inline double dot(const double* x, const double* y, Py_ssize_t n) noexcept nogil:
     cdef Py_ssize_t i
     cdef double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0
@@ -180,7 +191,7 @@ cdef void condition(Span* s, const product* basis, const double* r, double* z, p
     dsymv(&upper, &s.n, &scale, s.change, &s.n, c, &one, &zero, y, &one)
     for i in range(s.n):
         rounded[i] = <product> y[i]
-    gemv(False, basis, n, s.n, s.n, rounded, rounded + n)
+    gemv(basis, <int> n, s.n, rounded, rounded + n)
     for i in range(n):
         z[n + i] += rounded[n + i]
     dtrmv(&upper, &plain, &plain, &s.n, s.inverse, &s.n, y, &one)

@@ -58,32 +58,12 @@
             _Pragma("omp simd") for (ptrdiff_t j = 0; j < p; j++) out[j] += rows[i * stride + j] * g[i]; \
         } \
     } \
-    WIDE static void name##_dots_wide(const real *rows, ptrdiff_t n, ptrdiff_t p, ptrdiff_t stride, const real *w, \
-                                      real *u, Ahead ahead) \
-    { \
-        name##_dots_loop(rows, n, p, stride, w, u, ahead); \
-    } \
-    WIDE static void name##_sum_wide(const real *rows, ptrdiff_t n, ptrdiff_t p, ptrdiff_t stride, const real *g, \
-                                     real *out, Ahead ahead) \
-    { \
-        name##_sum_loop(rows, n, p, stride, g, out, ahead); \
-    } \
-    static void name##_dots(const real *rows, ptrdiff_t n, ptrdiff_t p, ptrdiff_t stride, const real *w, real *u, \
-                            Ahead ahead) \
-    { \
-        if (HAS_WIDE) \
-            name##_dots_wide(rows, n, p, stride, w, u, ahead); \
-        else \
-            name##_dots_loop(rows, n, p, stride, w, u, ahead); \
-    } \
-    static void name##_sum(const real *rows, ptrdiff_t n, ptrdiff_t p, ptrdiff_t stride, const real *g, real *out, \
-                           Ahead ahead) \
-    { \
-        if (HAS_WIDE) \
-            name##_sum_wide(rows, n, p, stride, g, out, ahead); \
-        else \
-            name##_sum_loop(rows, n, p, stride, g, out, ahead); \
-    }
+    COMPILED_TWICE(name##_dots, \
+                   (const real *rows, ptrdiff_t n, ptrdiff_t p, ptrdiff_t stride, const real *w, real *u, Ahead ahead), \
+                   (rows, n, p, stride, w, u, ahead)) \
+    COMPILED_TWICE(name##_sum, \
+                   (const real *rows, ptrdiff_t n, ptrdiff_t p, ptrdiff_t stride, const real *g, real *out, Ahead ahead), \
+                   (rows, n, p, stride, g, out, ahead))
 
 STRIDES(float, narrow)
 STRIDES(double, wide)

@@ -12,4 +12,18 @@
 #define WIDE
 #endif
 
+/* Make `name` of the inline function `name_loop`: both copies, and the choice between them. */
+#define COMPILED_TWICE(name, parameters, arguments) \
+    WIDE static void name##_wide parameters \
+    { \
+        name##_loop arguments; \
+    } \
+    static void name parameters \
+    { \
+        if (HAS_WIDE) \
+            name##_wide arguments; \
+        else \
+            name##_loop arguments; \
+    }
+
 #endif
