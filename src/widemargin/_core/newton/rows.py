@@ -40,11 +40,13 @@ class DenseRows:
 
     def product(self, w: Array) -> Array:
         """Return X w."""
-        return np.asarray(np.dot(self.X, w.astype(self.X.dtype, copy=False)), dtype=float)
+        with np.errstate(invalid="ignore"):  # OpenBLAS flags lanes of five float32 columns that it does not use
+            return np.asarray(np.dot(self.X, w.astype(self.X.dtype, copy=False)), dtype=float)
 
     def adjoint(self, g: Array) -> Array:
         """Return X' g."""
-        return np.asarray(np.dot(self.X.T, g.astype(self.X.dtype, copy=False)), dtype=float)
+        with np.errstate(invalid="ignore"):
+            return np.asarray(np.dot(self.X.T, g.astype(self.X.dtype, copy=False)), dtype=float)
 
     def squares(self, g: Array) -> Array:
         """Return the sum of g times the squared entries, by column."""
