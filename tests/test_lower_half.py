@@ -33,27 +33,29 @@ SIZES = [(1, 4), (7, 3), (12, 4), (13, 20), (300, 64), (700, 256)]
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("shape", [(), (1,), (2,), (3,)])
 @pytest.mark.parametrize(("n", "width"), SIZES)
-def test_products_read_the_lower_half_alone(n, width, dtype):
-    """K v in float64, to the rounding of the values; NumPy's product is the twin."""
-    K, v = symmetric(n, dtype), np.random.default_rng(1).normal(size=n)
+def test_products_read_the_lower_half_alone(n, width, shape, dtype):
+    """K v in float64, to the rounding of the values, of one vector or several; NumPy's product is the twin."""
+    K, v = symmetric(n, dtype), np.random.default_rng(1).normal(size=(n, *shape))
     expected = K.astype(float) @ v
-    atol = 200 * np.finfo(dtype).eps * np.abs(K).max() * np.abs(v).sum()
+    atol = 200 * np.finfo(dtype).eps * np.abs(K).max() * np.abs(v).sum(axis=0).max()
     assert_allclose(halved(K, width).product(v), expected, rtol=0, atol=atol)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize(("row", "column"), [(0, 0), (5, 0), (3, 2), (2, 4)])
-def test_a_block_anywhere_gives_its_part_and_its_mirror_image(row, column, dtype):
+@pytest.mark.parametrize("n_vectors", [1, 2, 3])
+@pytest.mark.parametrize(("row", "column"), [(0, 0), (5, 0), (3, 2), (2, 4), (3, 4), (0, 6)])
+def test_a_block_anywhere_gives_its_part_and_its_mirror_image(row, column, n_vectors, dtype):
     """Left of the diagonal, across it, or beginning above it, where it is not read; sums go to what is there."""
     n, rows, columns = 12, 6, 5
-    K, v = symmetric(n, dtype, 2), np.random.default_rng(3).normal(size=n).astype(dtype)
+    K, V = symmetric(n, dtype, 2), np.random.default_rng(3).normal(size=(n_vectors, n)).astype(dtype)
     part = slice(row, row + rows), slice(column, column + columns)
     block = np.full((rows, 9), np.nan, dtype)  # rows that do not follow each other
     block[:, :columns] = np.where(np.tril(np.ones((n, n)))[part], K[part], np.nan)
-    out, expected = np.ones(n), np.ones(n)
-    _lower_half.add_product(block[:, :columns], row, column, v, out)
-    ref.add_product(K[part], row, column, v, expected)
+    out, expected = np.ones((n_vectors, n)), np.ones((n_vectors, n))
+    _lower_half.add_product(block[:, :columns], row, column, V, out)
+    ref.add_product(K[part], row, column, V, expected)
     assert_allclose(out, expected, rtol=1e-5, atol=1e-5)
 
 

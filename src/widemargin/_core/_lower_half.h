@@ -2,6 +2,7 @@
  *
  * Row i has `lead + i` entries left of the diagonal, of which the block has the first `width`. Each entry serves twice:
  * down_i += B_ij x_j and across_j += B_ij y_i; the diagonal, where the block reaches it, serves once.
+ * Of one vector, or of a pair: the second one's entries are `size` after the first one's, its sums across `room` after.
  */
 #ifndef WIDEMARGIN_LOWER_HALF_H
 #define WIDEMARGIN_LOWER_HALF_H
@@ -13,27 +14,45 @@
 #include "_wide.h"
 
 #define LOWER_HALF(real, name) \
-    INLINE void name##_loop(const real *block, ptrdiff_t n, ptrdiff_t width, ptrdiff_t stride, ptrdiff_t lead, \
-                            const real *restrict x, const real *restrict y, double *down, real *restrict across) \
+    INLINE void name##_rows(const real *block, ptrdiff_t n, ptrdiff_t width, ptrdiff_t stride, ptrdiff_t lead, \
+                            const real *restrict x, const real *restrict y, double *down, real *restrict across, \
+                            ptrdiff_t size, ptrdiff_t room, int is_pair) \
     { \
         for (ptrdiff_t i = 0; i < n; i++) { \
-            const real *row = block + i * stride, own = y[i]; \
+            const real *row = block + i * stride, own = y[i], other = is_pair ? y[size + i] : 0; \
             const ptrdiff_t end = lead + i < width ? lead + i : width; \
-            real sum = 0; \
-            _Pragma("omp simd reduction(+ : sum)") for (ptrdiff_t j = 0; j < end; j++) \
+            real sum = 0, second = 0; \
+            _Pragma("omp simd reduction(+ : sum, second)") for (ptrdiff_t j = 0; j < end; j++) \
             { \
                 sum += row[j] * x[j]; \
                 across[j] += row[j] * own; \
+                if (is_pair) { \
+                    second += row[j] * x[size + j]; \
+                    across[room + j] += row[j] * other; \
+                } \
+            } \
+            if (end >= 0 && end < width) { \
+                sum += row[end] * own; \
+                second += row[end] * other; \
             } \
             down[i] += sum; \
-            if (end >= 0 && end < width) \
-                down[i] += row[end] * own; \
+            if (is_pair) \
+                down[size + i] += second; \
         } \
+    } \
+    INLINE void name##_loop(const real *block, ptrdiff_t n, ptrdiff_t width, ptrdiff_t stride, ptrdiff_t lead, \
+                            const real *x, const real *y, double *down, real *across, ptrdiff_t size, ptrdiff_t room, \
+                            int is_pair) /* a copy of the loop for each */ \
+    { \
+        if (is_pair) \
+            name##_rows(block, n, width, stride, lead, x, y, down, across, size, room, 1); \
+        else \
+            name##_rows(block, n, width, stride, lead, x, y, down, across, size, room, 0); \
     } \
     COMPILED_TWICE(name, \
                    (const real *block, ptrdiff_t n, ptrdiff_t width, ptrdiff_t stride, ptrdiff_t lead, const real *x, \
-                    const real *y, double *down, real *across), \
-                   (block, n, width, stride, lead, x, y, down, across))
+                    const real *y, double *down, real *across, ptrdiff_t size, ptrdiff_t room, int is_pair), \
+                   (block, n, width, stride, lead, x, y, down, across, size, room, is_pair))
 
 LOWER_HALF(float, lower_half_narrow)
 LOWER_HALF(double, lower_half_double)

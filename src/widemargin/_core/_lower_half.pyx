@@ -10,9 +10,11 @@ from libc.string cimport memset
 
 cdef extern from "_lower_half.h":
     void lower_half_narrow(const float* block, Py_ssize_t n, Py_ssize_t width, Py_ssize_t stride, Py_ssize_t lead,
-                           const float* x, const float* y, double* down, float* across) noexcept nogil
+                           const float* x, const float* y, double* down, float* across, Py_ssize_t size,
+                           Py_ssize_t room, bint is_pair) noexcept nogil
     void lower_half_double(const double* block, Py_ssize_t n, Py_ssize_t width, Py_ssize_t stride, Py_ssize_t lead,
-                           const double* x, const double* y, double* down, double* across) noexcept nogil
+                           const double* x, const double* y, double* down, double* across, Py_ssize_t size,
+                           Py_ssize_t room, bint is_pair) noexcept nogil
     void split_row(const double* x, Py_ssize_t n, float* near, int16_t* rest) noexcept nogil
     void lower_half_fine(const float* near, const int16_t* rest, Py_ssize_t n, Py_ssize_t width, Py_ssize_t stride,
                          Py_ssize_t lead, const double* x, const double* y, double* down, double* across,
@@ -28,34 +30,47 @@ ctypedef fused other:
 
 cdef enum:
     ROWS = 256  # whose sums by column are in the precision of the block, before float64 takes them
-    COLUMNS = 2048  # at a time, whose sums are in the nearest cache
+    COLUMNS = 1024  # at a time, whose sums are in the nearest cache
 
 
-def add_product(const real[:, :] block, Py_ssize_t row, Py_ssize_t column, const real[::1] v, double[::1] out):
-    """Add to out what a block of the lower half of K gives of K v, and its mirror image; it begins at (row, column).
+cdef void add_block(const real* block, Py_ssize_t n, Py_ssize_t m, Py_ssize_t stride, Py_ssize_t row, Py_ssize_t column,
+                    const real* v, double* out, real* across, Py_ssize_t size, bint is_pair) noexcept nogil:
+    """Do the work of `add_product` for a vector, or for two, `size` entries apart; 2 * COLUMNS sums are written over."""
+    cdef Py_ssize_t p, q, a, c, i, rows, width, lead
+    for p in range((n + ROWS - 1) // ROWS):
+        a = p * ROWS
+        rows = min(ROWS, n - a)
+        for q in range((m + COLUMNS - 1) // COLUMNS):
+            c = q * COLUMNS
+            width, lead = min(COLUMNS, m - c), row + a - column - c
+            memset(across, 0, (2 if is_pair else 1) * COLUMNS * sizeof(real))
+            if real is float:
+                lower_half_narrow(block + a * stride + c, rows, width, stride, lead, v + column + c, v + row + a,
+                                  out + row + a, across, size, COLUMNS, is_pair)
+            else:
+                lower_half_double(block + a * stride + c, rows, width, stride, lead, v + column + c, v + row + a,
+                                  out + row + a, across, size, COLUMNS, is_pair)
+            for i in range(width):
+                out[column + c + i] += across[i]
+            if is_pair:
+                for i in range(width):
+                    out[size + column + c + i] += across[COLUMNS + i]
 
-    Entries above the diagonal are not read. Those of a row follow each other.
+
+def add_product(const real[:, :] block, Py_ssize_t row, Py_ssize_t column, const real[:, ::1] V, double[:, ::1] out):
+    """Add to each row of out what a block of the lower half of K gives of K v, v a row of V, and its mirror image.
+
+    The block begins at (row, column). Entries above the diagonal are not read. Those of a row follow each other. Two
+    rows of V are multiplied at a time.
     """
-    cdef Py_ssize_t n = block.shape[0], m = block.shape[1], p, q, a, c, i, rows, width, stride = block.strides[0] // sizeof(real)
-    cdef real* across = <real*> malloc(COLUMNS * sizeof(real))
+    cdef Py_ssize_t n = block.shape[0], m = block.shape[1], stride = block.strides[0] // sizeof(real), k
+    cdef real* across = <real*> malloc(2 * COLUMNS * sizeof(real))
     if across == NULL:
         raise MemoryError
     with nogil:
-        for p in range((n + ROWS - 1) // ROWS):
-            a = p * ROWS
-            rows = min(ROWS, n - a)
-            for q in range((m + COLUMNS - 1) // COLUMNS):
-                c = q * COLUMNS
-                width = min(COLUMNS, m - c)
-                memset(across, 0, width * sizeof(real))
-                if real is float:
-                    lower_half_narrow(&block[a, c], rows, width, stride, row + a - column - c, &v[column + c], &v[row + a],
-                                      &out[row + a], across)
-                else:
-                    lower_half_double(&block[a, c], rows, width, stride, row + a - column - c, &v[column + c], &v[row + a],
-                                      &out[row + a], across)
-                for i in range(width):
-                    out[column + c + i] += across[i]
+        for k in range((V.shape[0] + 1) // 2):
+            add_block(&block[0, 0], n, m, stride, row, column, &V[2 * k, 0], &out[2 * k, 0], across, V.shape[1],
+                      2 * k + 1 < V.shape[0])
     free(across)
 
 

@@ -8,14 +8,14 @@ from numpy.typing import NDArray
 from .solution import Array
 
 
-def add_product(block: NDArray, row: int, column: int, v: NDArray, out: Array) -> None:
-    """Add to out what a block of the lower half of K gives of K v, and its mirror image."""
+def add_product(block: NDArray, row: int, column: int, V: NDArray, out: Array) -> None:
+    """Add to each row of out what a block of the lower half of K gives of K v, v a row of V, and its mirror image."""
     n, m = block.shape
     rows, columns = row + np.arange(n)[:, None], column + np.arange(m)
     below = np.where(columns < rows, block, 0.0).astype(float)
     own = np.where(columns == rows, block, 0.0).astype(float)
-    out[row : row + n] += (below + own) @ v[column : column + m]
-    out[column : column + m] += below.T @ v[row : row + n]
+    out[:, row : row + n] += V[:, column : column + m] @ (below + own).T
+    out[:, column : column + m] += V[:, row : row + n] @ below
 
 
 def split(values: Array) -> tuple[NDArray, NDArray]:

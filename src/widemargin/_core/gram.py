@@ -14,7 +14,7 @@ from scipy.linalg import blas
 
 from .comparisons import IntArray
 from .kernels import Kernel
-from .lower_half import STRIP, LowerHalf, mirrored, room
+from .lower_half import STRIP, LowerHalf, mirrored
 from .solution import Array
 
 SQUARE_ITEMS = 4000  # items up to which there is one strip: the symmetric routine reads its lower half, once
@@ -23,6 +23,7 @@ BYTES_WHOLE, BYTES_HALF = 24, 4  # that a fit needs for each entry of the matrix
 BYTES_ROOMY = 64  # the same with a preconditioner of all items
 SPAN_SHARE, LEAST_SPAN, LARGEST_SPAN = 0.08, 250, 1200  # items of the span
 SPAN_SEED = 20101
+CACHED_ITEMS = 1500  # the same for float64 values: two vectors by strips take half the time where memory is read
 KEPT_ITEMS = 4000  # up to which float64 values are kept, shared or asked for twice: 64 MB
 FINE_ITEMS = 7000  # up to which float32 values have their rest beside them: 49 MB
 FLUSH, TINY = 1e-21, 1e-36  # float64 beside the first knows nothing below 2e-37; above the other all is well
@@ -193,7 +194,7 @@ class HalfGram:
     kernel: Kernel
     X: Any
     half: LowerHalf
-    kept: list[Array] = field(default_factory=list)  # the float64 matrix, of which the lower half is there
+    kept: list[LowerHalf] = field(default_factory=list)  # the same in float64
     asked: list[None] = field(default_factory=list)  # grows with every exact product
     is_rounded = True
 
@@ -201,14 +202,14 @@ class HalfGram:
     def of(cls, kernel: Kernel, X: Any, *, is_shared: bool = False, is_exact: bool = True) -> HalfGram:
         """Compute the strips; for several solves the float64 values of few items are kept, for a start none."""
         n = X.shape[0]
-        kept = [room(n, n, np.float64)] if is_shared and n <= KEPT_ITEMS else []
+        kept = [_room_to_keep(n)] if is_shared and n <= KEPT_ITEMS else []
         width, is_fine = n if n <= SQUARE_ITEMS else STRIP, is_exact and not kept and n <= FINE_ITEMS
         half = LowerHalf.room(n, np.float32, width, is_fine=is_fine)
 
         def store(rows: slice, columns: slice, K: Array) -> None:
             half.put(rows.start, columns.start, _without_subnormals(K))
             if kept:
-                kept[0][rows, columns] = K
+                kept[0].put(rows.start, columns.start, K)
 
         lower_tiles(kernel, X, store)
         return cls(kernel, X, half, kept)
@@ -220,12 +221,7 @@ class HalfGram:
 
     def product(self, v: Array) -> Array:
         """Return K v; sums within some hundred rows are float32."""
-        K = self.square
-        if K is None:
-            return self.half.product(v)
-        return np.asarray(
-            blas.ssymv(1.0, K.T, v.astype(np.float32)), dtype=float
-        )  # row-major lower is column-major upper
+        return self.half.product(v)
 
     def exact_product(self, v: Array) -> Array:
         """Return K v from the kernel's float64 values: computed again, and kept where few items are asked for again."""
@@ -237,14 +233,14 @@ class HalfGram:
         self.asked.append(None)
         if not self.kept:
             return streamed_product(self.kernel, self.X, v)
-        return np.stack([blas.dsymv(1.0, self.kept[0].T, x) for x in np.atleast_2d(v.T)]).T.reshape(v.shape)
+        return self.kept[0].product(v)
 
     def _keep(self) -> None:
         """Keep the float64 values of few items from now on."""
         if self.kept or self.n_items > KEPT_ITEMS:
             return
-        kept = room(self.n_items, self.n_items, np.float64)
-        lower_tiles(self.kernel, self.X, lambda rows, columns, K: kept.__setitem__((rows, columns), K))
+        kept = _room_to_keep(self.n_items)
+        lower_tiles(self.kernel, self.X, lambda rows, columns, K: kept.put(rows.start, columns.start, K))
         self.kept.append(kept)
 
     def corner(self, items: IntArray) -> HalfGram:
@@ -263,14 +259,15 @@ class HalfGram:
     @property
     def square(self) -> NDArray | None:
         """Return the only strip."""
-        return self.half.strips[0] if len(self.half.strips) == 1 else None
+        return self.half.square
 
     def whole(self) -> WholeGram | None:
         """Return the float64 matrix of few items."""
         self._keep()
         if not self.kept:
             return None
-        return WholeGram(mirrored(self.kept[0], TILE))
+        self.kept[0] = self.kept[0].joined()
+        return WholeGram(mirrored(self.kept[0].strips[0], TILE))
 
     @property
     def diagonal(self) -> Array:
@@ -281,6 +278,10 @@ class HalfGram:
     def span(self) -> Span:
         """Return a sample of the items for preconditioners."""
         return Span.drawn(self)
+
+
+def _room_to_keep(n: int) -> LowerHalf:
+    return LowerHalf.room(n, np.float64, n if n <= CACHED_ITEMS else STRIP)
 
 
 def _independent(K: Array, left_out: float, ridge: float = 0.0) -> tuple[IntArray, Array, Array]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import blas
 
 from . import _lower_half
 
@@ -52,6 +53,12 @@ class LowerHalf:
         """Return the precision of the values."""
         return self.strips[0].dtype
 
+    @property
+    def square(self) -> NDArray | None:
+        """Return the only strip as one array by rows; None where there are several."""
+        strip = self.strips[0]
+        return strip if len(self.strips) == 1 and strip.flags.c_contiguous else None
+
     def put(self, row: int, column: int, values: NDArray) -> None:
         """Write values from (row, column) on: within a strip, from the diagonal down."""
         k, at = divmod(column, self.strips[0].shape[1])
@@ -64,12 +71,17 @@ class LowerHalf:
             self.strips[k][where] = values
 
     def product(self, v: Array) -> Array:
-        """Return K v; sums within some hundred rows have the precision of the values."""
-        v, out, a = v.astype(self.dtype, copy=False), np.zeros(self.n_items), 0
+        """Return K v, or K times the columns of v; sums within some hundred rows have the precision of the values."""
+        rows, a = np.atleast_2d(np.ascontiguousarray(v.T, dtype=self.dtype)), 0
+        if self.square is not None:
+            symv = blas.ssymv if self.dtype == np.float32 else blas.dsymv
+            out = np.array([symv(1.0, self.square.T, row) for row in rows], dtype=float)  # BLAS counts by columns
+            return out.T.reshape(v.shape)
+        out = np.zeros(rows.shape)
         for strip in self.strips:
-            _lower_half.add_product(strip, a, a, v, out)
+            _lower_half.add_product(strip, a, a, rows, out)
             a += strip.shape[1]
-        return out
+        return out.T.reshape(v.shape)
 
     def fine_product(self, V: Array) -> Array | None:
         """Return K v, or K times the columns of V, from values and their rest; None where that is missed.
@@ -97,6 +109,17 @@ class LowerHalf:
         return LowerHalf(
             [strip[: n - k * width, : n - k * width] for k, strip in enumerate(self.strips[: -(-n // width)])]
         )
+
+    def joined(self) -> LowerHalf:
+        """Return the same matrix as one strip; where there are several, a copy."""
+        if self.square is not None:
+            return self
+        out, a = room(self.n_items, self.n_items, self.dtype), 0
+        for strip in self.strips:
+            b = a + strip.shape[1]
+            out[a:, a:b] = strip
+            a = b
+        return LowerHalf([out])
 
     def diag(self) -> Array:
         """Return the diagonal."""

@@ -107,6 +107,11 @@ class KernelGoal:
         return at.b + step * x, at.s + step * Kx, None
 
 
+def forcing(goal: KernelGoal) -> float:
+    """Return the share of R'KR that a direction may leave."""
+    return (FORCING_EXACT if goal.risk.is_exact else FORCING) ** 2
+
+
 def direction(
     goal: KernelGoal, at: Look, condition: Conditioner, enough: float, K: NDArray | None
 ) -> tuple[Array, Array, int]:
@@ -116,7 +121,7 @@ def direction(
     """
     r = -np.stack([at.R, at.KR])  # here and below: coefficients, and their values K b
     most = most_steps(goal.gram, condition)
-    share = (FORCING_EXACT if goal.risk.is_exact else FORCING) ** 2
+    share = forcing(goal)
     if K is not None and condition.parts is not None:
         by = condition.parts._replace(basis=condition.parts.basis.astype(K.dtype, copy=False))
         x, n_steps = at.hessp.solve(K, goal.C, r, by, share, enough, most)
@@ -151,6 +156,7 @@ class Ascent:
         self.at = goal.start(b) if s is None else goal.look(b, s)
         self.best_dual, self.coefficients = -np.inf, np.zeros(b.size)
         self.target, self.patience = np.inf, PATIENCE
+        self.sure: Look | None = None  # the last one that was from float64 values
 
     @property
     def gap(self) -> float:
@@ -214,21 +220,27 @@ class Ascent:
     def _confirmed(self) -> bool:
         """Compute the certificate again from float64 values of K; where it fails, go on with those."""
         goal, at = self.goal, self.at
-        if self.is_start or goal.exact:
+        if self.is_start or goal.exact or self.sure is at:
             return True
         if not goal.gram.is_rounded:
             self.refresh()
             return self.gap <= self.tol
-        s, Kg = np.ascontiguousarray(goal.gram.exact_product(np.column_stack([at.b, at.g])).T)
         self.goal = replace(goal, exact=True)
-        # any slopes are a dual point: those of the rounded utilities serve, with the exact norm of their function
-        self.best_dual = goal.C * at.terms.conjugate - 0.5 * goal.C**2 * float(at.g @ Kg)
-        self.at = at._replace(s=s, terms=goal.risk.evaluate(s)[0])
+        self._look_surely(at.b, (at.terms, at.g, at.hessp))
         if self.gap <= self.tol:
             return True
-        self.at = self.goal.look(at.b, s)
+        self.at = self.goal.look(at.b, self.at.s)
         self._offer()
         return self.gap <= self.tol
+
+    def _look_surely(self, b: Array, seen: Seen) -> None:
+        """Look at b from float64 values of K: any slopes are a dual point, and those of rounded utilities serve."""
+        goal, (terms, g, hessp) = self.goal, seen
+        s, Kg = np.ascontiguousarray(goal.gram.exact_product(np.column_stack([b, g])).T)
+        terms = terms._replace(loss=goal.risk.evaluate(s)[0].loss)
+        self.at = self.sure = Look(b, s, terms, g, hessp, b + goal.C * g, s + goal.C * Kg)
+        self.best_dual = -np.inf  # what rounded values said is forgotten
+        self._offer()
 
     def _lower_smoothing(self, left: float) -> bool:
         """Lower the smoothing where it costs too much and this level is nearly solved."""
@@ -247,12 +259,23 @@ class Ascent:
         return True
 
     def _step(self, primal: float) -> None:
-        x, Kx = self._direction((ENOUGH if self.goal.risk.is_exact else ENOUGH_SMOOTHED) * self.tol * primal)
+        enough = (ENOUGH if self.goal.risk.is_exact else ENOUGH_SMOOTHED) * self.tol * primal
+        x, Kx = self._direction(enough)
         goal, at = self.goal, self.at
         if self.memory is not None:
             self.memory.price += prices.newton_step(at.s.size)
         b, s, seen = goal.descend(at, x, Kx)
-        self.at = goal.start(b) if goal.exact and goal.gram.is_rounded else goal.look(b, s, seen)
+        if seen is not None and self._may_be_last(enough):
+            self._look_surely(b, seen)
+        else:
+            self.at = goal.start(b) if goal.exact and goal.gram.is_rounded else goal.look(b, s, seen)
+
+    def _may_be_last(self, enough: float) -> bool:
+        """Return whether a certificate is due where a step ends: little was left, and smoothing costs little."""
+        goal, at = self.goal, self.at
+        if self.is_start or goal.exact or not goal.gram.is_rounded or forcing(goal) * float(at.R @ at.KR) > enough:
+            return False
+        return goal.risk.is_exact or goal.smoothing_cost(at) <= SMOOTHING_SHARE * self.tol * goal.primal(at)
 
     def _direction(self, enough: float) -> tuple[Array, Array]:
         """Return Newton's direction; where that is hard, by float64 values or another preconditioner."""
@@ -312,7 +335,8 @@ def newton_kernel(
         ascent = Ascent(KernelGoal(gram, risk.smoothed(FIRST_H), C), np.zeros(n), np.zeros(n), tol, memory)
     n_iter, status = ascent.run(max_iter, say, budget)
     if ascent.goal.gram.is_rounded:
-        ascent.sharpen()
+        if ascent.sure is not ascent.at:
+            ascent.sharpen()
     elif status is not Status.CONVERGED:
         ascent.refresh()
     memory.keep(C, ascent.at, ascent.goal.risk.h, n_iter)
