@@ -19,6 +19,7 @@ from ._core.pool import Pool
 from ._core.solution import Status, relative_gap
 from ._queries import query_codes
 from ._solving import LOSSES, Solving
+from ._task import Every
 from .exceptions import CollapseWarning
 
 PART_BYTES = 1 << 22  # of X, which a thread reads at a time
@@ -117,8 +118,9 @@ class PreferenceEstimator(Solving, BaseEstimator):
             if self._is_precomputed:
                 self._check_items(X, reset=True)
             weight, group = check_weight(sample_weight, X.shape[0]), query_codes(qid, X.shape[0])
-            kept = np.arange(weight.size) if sample_weight is None else np.flatnonzero(weight > 0)
-            if kept.size < weight.size:
+            kept = Every()
+            if sample_weight is not None and np.any(weight == 0.0):
+                kept = np.flatnonzero(weight > 0)
                 X = X[np.ix_(kept, kept)] if self._is_precomputed else X[kept]
                 y, weight, group = y[kept], weight[kept], group[kept]
             yield X, y, weight, group, kept

@@ -9,6 +9,14 @@ from typing import Any
 SMALL, TINY = 1e-100, 1e-280  # values of C, and squared norms of multipliers below it, that may have lost parts
 
 
+class Every:
+    """The positions of all rows, where none was left out; many of them would be much memory for nothing."""
+
+    def __getitem__(self, rows):
+        """Return where these rows are in the user's data."""
+        return rows
+
+
 @dataclass
 class Task:
     """Items, their map and their comparisons; and, for the next C, where the last solves ended."""

@@ -61,7 +61,9 @@ def honest(
     u = _some_utilities(map_, solution.weights) if known is None else known
     size = 1.0 + float(np.max(np.abs(u), initial=0.0))
     power = 2 if risk.loss.squared else 1
-    cancelled = largest * float(np.sum(np.abs(solution.weights))) * float(np.sum(np.abs(solution.coefficients)))
+    cancelled = 0.0
+    if largest > 0.0:
+        cancelled = largest * float(np.sum(np.abs(solution.weights))) * float(np.sum(np.abs(solution.coefficients)))
     rounding = np.finfo(float).eps * (4.0 * C * risk.levels.total_weight * size**power + cancelled)
     if rounding <= 0.1 * tol * solution.objective:
         return solution
