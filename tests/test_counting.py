@@ -89,15 +89,21 @@ def layouts(draw):
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_look_equals_twin(most_levels, is_wide, few, data):
-    """Products and pairs in one go, pieces of a few rows at a time, scattered groups: the twin at X w, exactly."""
+    """Products and pairs in one go, a few rows at a time, scattered groups, some rows of X: the twin, exactly."""
     levels, a, b = data.draw(grouped_integers(most_levels))
-    X, w = data.draw(layouts())(np.column_stack([a, b, a - b])), np.array([1.0, -1.0, 1.0])
+    place, w = data.draw(layouts()), np.array([1.0, -1.0, 1.0])
     rows, risk = GroupedPairRisk(levels, SQUARED_HINGE, few=few).contiguous()
     which = np.zeros(0, np.int64) if rows is None else rows
+    wider = X = place(np.column_stack([a, b, a - b]))
+    if data.draw(st.booleans()):  # every so often a row that is not asked for
+        skipped = st.lists(st.sampled_from([0, 0, 0, 0, 1]), min_size=a.size, max_size=a.size)
+        at = np.arange(a.size) + np.cumsum(data.draw(skipped))
+        wider = place(np.full((at[-1] + 2, 3), np.nan))
+        wider[at], which = X, at if rows is None else at[rows]
     every, g = risk.blocks(10**6), np.full(a.size, np.nan)
     assert len(every) == 1
-    dtype = float if is_wide else X.dtype
-    terms, pull = risk.look(X, which, w.astype(dtype), every[0], data.draw(st.integers(1, 50)), g)
+    dtype = float if is_wide else wider.dtype
+    terms, pull = risk.look(wider, which, w.astype(dtype), every[0], data.draw(st.integers(1, 50)), g)
     u = X.astype(float) @ w
     H, phi, _ = ref.sums(levels, u, 1.0)
     assert (terms.value, terms.conjugate) == (phi, 2 * H - phi)

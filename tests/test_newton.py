@@ -243,6 +243,30 @@ def test_float32_features_are_not_copied(layout, scattered):
     assert peak < 0.75 * X.nbytes
 
 
+@pytest.mark.parametrize("layout", ["whole groups", "wider rows", "every third row", "scattered", "by columns"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_samples_are_read_where_they_lie(dtype, layout):
+    """Groups whose rows are a run are not copied; looks and Hessians are those of a copy."""
+    X, y, q = graded(6000, 9, 60, dtype=dtype)
+    X, y, q = (X, y, q) if layout == "scattered" else contiguous(X, y, q)
+    X = np.asfortranarray(X) if layout == "by columns" else np.tile(X, 2)[:, :9] if layout == "wider rows" else X
+    data = LinearPairs.of(X, risk_of(y, q, SQUARED_HINGE), precise=False)
+    rows = np.arange(len(y)) if data.rows is None else data.rows
+    items = np.flatnonzero(q[rows] % 3 == 1)[:: 3 if layout == "every third row" else 1].copy()
+    some = rows[items]
+    own = risk_of(y[some], q[some], SQUARED_HINGE)
+    heavy, w = own.boosted(np.full(items.size, 2.0)), np.random.default_rng(3).normal(size=9)
+    few, copy = data.subset(items, own), LinearPairs.of(X[some], own, precise=False)
+    assert (few.X is data.X) == (layout in ("whole groups", "wider rows"))
+    rtol = 1e-4 if dtype == np.float32 else 1e-12
+    for seen, want in (few, copy), (few.over(heavy), copy.over(heavy)):
+        at, expected, gram = seen.look(w), want.look(w), want.gram(w)
+        assert_allclose(at.terms, expected.terms, rtol=rtol)
+        assert_allclose(at.pull, expected.pull, atol=rtol * np.abs(expected.pull).max())
+        assert_allclose(seen.gram(w), gram, atol=rtol * np.trace(gram))
+        assert_allclose(seen.narrowed().gram(w), gram, atol=1e-4 * np.trace(gram))
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_raw_columns_converge(loss, dtype):

@@ -22,7 +22,7 @@ from ._solving import LOSSES, Solving
 from ._task import Every
 from .exceptions import CollapseWarning
 
-PART_BYTES = 1 << 22  # of X, which a thread reads at a time
+PART_BYTES = 1 << 24  # of X, which a thread reads at a time
 
 
 class PreferenceEstimator(Solving, BaseEstimator):

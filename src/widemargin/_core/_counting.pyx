@@ -167,6 +167,22 @@ def gradient(const double[::1] u, int64_t base, const int64_t[::1] order, const 
     return fine
 
 
+cdef inline int64_t row_of(const int64_t[::1] which, Py_ssize_t k) noexcept nogil:
+    """Return which[k], or k where `which` is empty; beyond its end, that of its last."""
+    return k if which.shape[0] == 0 else which[min(k, which.shape[0] - 1)]
+
+
+cdef inline bint is_run(const int64_t[::1] which, Py_ssize_t begin, Py_ssize_t a, Py_ssize_t b) noexcept nogil:
+    """Return whether rows begin + a to begin + b follow row `begin` as they lie in X."""
+    cdef Py_ssize_t k
+    if which.shape[0] == 0:
+        return True
+    for k in range(begin + a, begin + b):
+        if which[k] != which[begin] + k - begin:
+            return False
+    return True
+
+
 cdef void copy_rows(const real[:, :] X, const int64_t[::1] which, Py_ssize_t first, Py_ssize_t n,
                     product* out) noexcept nogil:
     """Write rows first, first + 1, ... of X, or of X[which], one after the other."""
@@ -215,13 +231,13 @@ def look(const real[:, :] X, const int64_t[::1] which, const product[::1] w, int
     """Do the work of `gradient` at the utilities X w, for groups whose rows lie one after the other from `first` on.
 
     Adds X'g to pull. Rows are those of X[which], or of X where `which` is empty. Products are in the precision of w.
-    Whole groups of about `most` rows are multiplied by w, counted and multiplied by g while they are in cache; only a
-    larger group is read twice. The next rows are fetched meanwhile: memory is not idle while pairs are met. No Python
+    Whole groups of about `most` rows are multiplied by w, counted and multiplied by g while they are in cache, where they
+    lie if they follow each other; only a larger group is read twice. The next rows are fetched meanwhile: memory is not idle while pairs are met. No Python
     in between: threads that look at different groups do not wait for each other.
     """
     cdef Py_ssize_t p = X.shape[1], n_groups = groups.shape[0], q = 0, end, n, size, largest = most, a, b, m, k, i, j
-    cdef Py_ssize_t begin = first, stride = p
-    cdef bint as_is = sizeof(real) == sizeof(product) and which.shape[0] == 0 and X.strides[1] == sizeof(real), fine = True
+    cdef Py_ssize_t begin = first, stride, at, after
+    cdef bint in_place = sizeof(real) == sizeof(product) and X.strides[1] == sizeof(real), as_is, fine = True
     cdef Scratch s
     cdef product* block = NULL
     cdef const product* rows = NULL
@@ -229,40 +245,45 @@ def look(const real[:, :] X, const int64_t[::1] which, const product[::1] w, int
     cdef product* short
     cdef double* u
     ahead.step = X.strides[0] // 3 if X.strides[0] < 2 * p * <Py_ssize_t> sizeof(real) else 0  # a third each time
-    as_is = as_is and X.strides[0] >= p * <Py_ssize_t> sizeof(real) and X.strides[0] % sizeof(real) == 0
-    as_is = as_is and <size_t> &X[0, 0] % sizeof(real) == 0
+    in_place = in_place and X.strides[0] >= p * <Py_ssize_t> sizeof(real) and X.strides[0] % sizeof(real) == 0
+    in_place = in_place and <size_t> &X[0, 0] % sizeof(real) == 0
     for k in range(n_groups):
         largest = max(largest, starts[groups[k] + 1] - starts[groups[k]])
     u = <double*> malloc(largest * sizeof(double))
     short = <product*> malloc((most + p) * sizeof(product))  # utilities or slopes of some rows, and a part of X'g
-    if not as_is:
+    if not in_place or which.shape[0] > 0:
         block = <product*> malloc(most * p * sizeof(product))
-    if not allocate(&s, starts, rank, groups, False) or u == NULL or short == NULL or (block == NULL and not as_is):
+    if not allocate(&s, starts, rank, groups, False) or u == NULL or short == NULL or (
+            block == NULL and (not in_place or which.shape[0] > 0)):
         release(&s)
         free(u)
         free(short)
         free(block)
         raise MemoryError
-    if as_is:
-        stride = X.strides[0] // sizeof(real)
     with nogil:
         memset(&g[0], 0, g.shape[0] * sizeof(double))
         while q < n_groups and fine:
-            n, end = 0, q
+            n, end, as_is = 0, q, in_place
             while end < n_groups:
                 size = starts[groups[end] + 1] - starts[groups[end]]
                 if n > 0 and n + size > most:
                     break
+                if as_is and not is_run(which, begin, n, n + size):
+                    if n > 0:
+                        break
+                    as_is = False
                 n += size
                 end += 1
+            at, after = row_of(which, begin), row_of(which, begin + n)
+            stride = X.strides[0] // <Py_ssize_t> sizeof(real) if as_is else p
             ahead.at = NULL
-            if as_is and n <= most and begin + 2 * n <= X.shape[0]:
-                ahead.at = <const char*> &X[begin + n, 0]
+            if as_is and n <= most and after + n <= X.shape[0]:
+                ahead.at = <const char*> &X[after, 0]
             for k in range((n + most - 1) // most):
                 a = k * most
                 m = min(most, n - a)
                 if as_is:
-                    rows = <const product*> &X[begin + a, 0]
+                    rows = <const product*> &X[at + a, 0]
                 else:
                     copy_rows(X, which, begin + a, m, block)
                     rows = block
@@ -279,7 +300,7 @@ def look(const real[:, :] X, const int64_t[::1] which, const product[::1] w, int
                 a = k * most
                 m = min(most, n - a)
                 if as_is:
-                    rows = <const product*> &X[begin + a, 0]
+                    rows = <const product*> &X[at + a, 0]
                 elif n > most:
                     copy_rows(X, which, begin + a, m, block)
                 for i in range(m):

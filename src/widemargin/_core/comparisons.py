@@ -115,6 +115,12 @@ class Levels:
         return np.repeat(self.starts[1:], np.diff(self.starts))
 
     @cached_property
+    def spans(self) -> tuple[IntArray, IntArray]:
+        """Return the first and the last item of each group."""
+        starts = self.starts[:-1]
+        return np.minimum.reduceat(self.order, starts), np.maximum.reduceat(self.order, starts)
+
+    @cached_property
     def runs(self) -> tuple[IntArray, IntArray]:
         """Return the ends and the sizes of the runs of sorted items of one group and one level."""
         is_bound = np.empty(self.n_items + 1, bool)

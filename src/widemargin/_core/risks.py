@@ -229,8 +229,7 @@ class GroupedPairRisk:
 
     def blocks(self, n_rows: int) -> list[Block]:
         """Cut the items into blocks of whole groups, about n_rows each; needs groups that are contiguous."""
-        first = np.minimum.reduceat(self.levels.order, self.starts[:-1])
-        by_row = np.argsort(first, kind="stable").astype(np.int64)
+        by_row = np.argsort(self.levels.spans[0], kind="stable").astype(np.int64)
         ends = np.cumsum(np.diff(self.starts)[by_row])
         cuts = np.flatnonzero(np.diff(ends // n_rows, prepend=0)) + 1
         cuts = np.append(cuts[cuts < ends.size], ends.size)
@@ -240,11 +239,10 @@ class GroupedPairRisk:
 
     def contiguous(self) -> tuple[IntArray | None, GroupedPairRisk]:
         """Return (rows, risk over those rows) such that each group is contiguous; rows None: as they are."""
-        order, starts = self.levels.order, self.starts[:-1]
-        span = np.maximum.reduceat(order, starts) - np.minimum.reduceat(order, starts) + 1
-        if np.array_equal(span, np.diff(self.starts)):
+        at, order = self.levels, self.levels.order
+        first, last = at.spans
+        if np.array_equal(last - first + 1, np.diff(self.starts)):
             return None, self
-        at = self.levels
         moved = replace(at, level=at.level[order], group=at.group[order], weight=at.weight[order])
         return order, replace(self, levels=replace(moved, order=np.arange(order.size)))
 
@@ -261,8 +259,10 @@ class GroupedPairRisk:
         small = draw_groups(self.levels, np.flatnonzero(~is_large), share, rng)
         large = draw_large(self.levels, np.flatnonzero(is_large), share, rng)
         positions, counts, factor = (np.concatenate(both) for both in zip(small[:3], large[:3], strict=True))
-        items = self.levels.order[positions]
-        own = self.take(items, np.repeat(np.arange(counts.size), counts))
+        items, group = self.levels.order[positions], np.repeat(np.arange(counts.size), counts)
+        by_row = np.argsort(group * self.levels.n_items + items)  # as they lie within their groups
+        items, factor = items[by_row], factor[by_row]
+        own = self.take(items, group)
         whole = own.boosted(factor)
         if not is_large.any():
             return Sample(items, own, whole, whole, small.is_even)

@@ -31,6 +31,7 @@ BLOCK_BYTES = 1 << 21  # of a block: the unit of work of a thread
 PIECE_BYTES = 1 << 18  # of the rows that are multiplied twice while they are in the second-level cache
 LEAST_ROWS, BLOCKS = 512, 64  # of a block, unless it has more bytes: as many blocks as threads can share evenly
 PARTS, LEAST_PART = 16, 1024  # of the rows, each a call for a thread; and rows of one
+RUN = 8  # rows that lie next to each other, on average, for which they are not copied
 LITTLE = 2e6  # entries that one thread is done with before another wakes up
 GRAM_PARTS = 16  # sums of blocks, added up in their order
 N_PROBES, PROBE_ROWS = 6, 256  # of which float32 products take sums
@@ -65,7 +66,8 @@ class LinearPairs:
     risk: GroupedPairRisk
     precise: bool = False
     pool: Pool | None = None
-    rows: IntArray | None = None  # where groups are scattered: the rows of X, group by group
+    rows: IntArray | None = None  # of X, group by group, where groups are scattered or not all of X is meant
+    some: IntArray | None = None  # the rows of X that are meant, as the risk was given them; None: all
     plan: list[Block] = field(default_factory=list)
     parts: list[Block] = field(default_factory=list)  # for looks, which cut them into pieces themselves
     probes: list[Probe] = field(default_factory=list)  # the one sample that preconditions, when it is first asked for
@@ -78,15 +80,19 @@ class LinearPairs:
         *,
         precise: bool | None = None,
         pool: Pool | None = None,
+        some: IntArray | None = None,
     ) -> LinearPairs:
         """Lay out the blocks; products are widened where float32 is known to fail, unless told."""
         rows, risk = risk.contiguous()
+        if some is not None:
+            rows = some if rows is None else some[rows]
         if precise is None:
             precise = (
                 sparse.issparse(X) or X.shape[0] <= SMALL_DATA or (X.dtype == np.float32 and _scales(X) > WIDEST_SCALES)
             )
-        n_rows = _rows_of_a_block(X)
-        return cls(X, risk, precise, pool, rows, risk.blocks(n_rows), risk.blocks(max(LEAST_PART, X.shape[0] // PARTS)))
+        n = risk.levels.n_items
+        parts = risk.blocks(max(LEAST_PART, n // PARTS))
+        return cls(X, risk, precise, pool, rows, some, risk.blocks(_rows_of_a_block(X, n)), parts)
 
     @property
     def n_features(self) -> int:
@@ -119,21 +125,34 @@ class LinearPairs:
 
     def narrowed(self) -> LinearPairs:
         """Return the same data in float32 where that is enough for their Hessian."""
-        if self.precise or sparse.issparse(self.X) or self.X.dtype == np.float32 or _scales(self.X) > NARROW_SCALES:
+        if self.precise or sparse.issparse(self.X) or self.X.dtype == np.float32:
+            return self
+        if _scales(self.X, self.some) > NARROW_SCALES:
             return self
         weight = self.risk.levels.weight
         if not (np.min(weight) > 1.0 / WIDEST_SCALES and np.max(weight) < WIDEST_SCALES):
             return self
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            X = self.X.astype(np.float32)
+            X = (self.X if self.some is None or self.rows is None else self._copied(self.rows)).astype(np.float32)
             is_within = 1e-25 < np.dot(X.ravel(), X.ravel()) / X.size < 1e25  # squares and their sums are in range
-        return replace(self, X=X) if is_within else self
+        if not is_within:
+            return self
+        return replace(self, X=X) if self.some is None else LinearPairs.of(X, self.risk, precise=False, pool=self.pool)
 
     def subset(self, items: IntArray, risk: GroupedPairRisk) -> LinearPairs:
-        """Return the pairs of another risk over some of the rows, copied."""
+        """Return the pairs of another risk over some of the rows: where they lie if they are runs, else copied."""
+        in_place = self._are_runs(items)
         items = items if self.rows is None else self.rows[items]
         pool = self.pool if items.size * self.n_features > LITTLE else None
+        if in_place:
+            return LinearPairs.of(self.X, risk, precise=self.precise, pool=pool, some=items)
         return LinearPairs.of(self._copied(items), risk, precise=self.precise, pool=pool)
+
+    def _are_runs(self, items: IntArray) -> bool:
+        """Return whether some rows are as quickly read from X as from a copy."""
+        if sparse.issparse(self.X) or self.rows is not None or self.X.strides[1] != self.X.itemsize:
+            return False
+        return bool(RUN * np.count_nonzero(np.diff(items) != 1) < items.size)
 
     def _copied(self, items: IntArray) -> Any:
         """Return some rows of X, in this order."""
@@ -163,7 +182,7 @@ class LinearPairs:
 
     def over(self, risk: GroupedPairRisk) -> LinearPairs:
         """Return another risk over the same rows."""
-        return LinearPairs.of(self.X, risk, precise=self.precise, pool=self.pool)
+        return LinearPairs.of(self.X, risk, precise=self.precise, pool=self.pool, some=self.some)
 
     def look(self, w: Array) -> Look:
         """Return the pairs' sums, X'g and g at w: one pass over X."""
@@ -257,7 +276,7 @@ class LinearPairs:
         return self.risk.look(self.X, which, w.astype(dtype, copy=False), block, most, g)
 
     def _pieces(self, start: int, stop: int) -> list[tuple[int, int]]:
-        size = _rows_of_a_block(self.X)
+        size = _rows_of_a_block(self.X, self.n_items)
         return [(a, min(stop, a + size)) for a in range(start, stop, size)]
 
     def _pull_pieces(self, g: Array, start: int, stop: int) -> Array:
@@ -303,22 +322,23 @@ class Probe:
         few = data.subset(sample.items, sample.pieces)
         mass = few.load(0, few.n_items).squares(np.ones(few.n_items))
         columns = np.sort(np.argsort(-mass, kind="stable")[:n_columns])
-        X = few.X[:, columns]
+        X: Any = few.X[:, columns] if few.some is None else few.load(0, few.n_items).dense()[:, columns]
         X = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float32)
         return cls(columns, few, LinearPairs.of(X, few.risk, precise=False, pool=data.pool))
 
 
-def _scales(X: Any) -> float:
+def _scales(X: Any, rows: IntArray | None = None) -> float:
     """Return by how much columns and their offsets exceed the spread of one, at some rows: float32 mixes them up."""
-    some = X[:: max(1, X.shape[0] // 500)].astype(float)
+    some = X[:: max(1, X.shape[0] // 500)] if rows is None else X[rows[:: max(1, rows.size // 500)]]
+    some = some.astype(float)
     spread = some.std(axis=0)
     spread = spread[spread > 0.0]
     return float(max(spread.max(), np.abs(some).max()) / spread.min()) if spread.size > 0 else 1.0
 
 
-def _rows_of_a_block(X: Any) -> int:
+def _rows_of_a_block(X: Any, n: int) -> int:
     if sparse.issparse(X):  # each block gives a vector of all columns: it must have many more entries
         entries = max(BLOCK_BYTES // 8, 4 * X.shape[1])
         return max(64, entries * X.shape[0] // max(1, X.nnz))
     most = min(MOST_ROWS, max(64, BLOCK_BYTES // max(1, 4 * X.shape[1])))
-    return min(most, max(LEAST_ROWS, X.shape[0] // BLOCKS))
+    return min(most, max(LEAST_ROWS, n // BLOCKS))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .. import _csr
+from .. import _counting, _csr
 from ..comparisons import IntArray
 from ..solution import Array
 
@@ -93,9 +93,16 @@ class SparseRows:
         return self.X.data, self.X.indices, self.X.indptr, self.which, self.start, self.stop
 
 
+def gathered(X: NDArray, which: IntArray) -> NDArray:
+    """Return X[which], written without the GIL."""
+    out = np.empty((which.size, X.shape[1]), X.dtype)
+    _counting.gather(X, which, out)
+    return out
+
+
 def load(X: Any, which: IntArray | None, start: int, stop: int, *, wide: bool) -> Rows:
     """Return rows start:stop, or which[start:stop]; dense ones are a view where they can be, float64 where asked."""
     if sparse.issparse(X):
         return SparseRows(X, EVERY if which is None else which, start, stop)
-    rows = X[start:stop] if which is None else X[which[start:stop]]
+    rows = X[start:stop] if which is None else gathered(X, which[start:stop])
     return DenseRows(rows.astype(float, copy=False) if wide or rows.dtype.itemsize < 4 else rows)
