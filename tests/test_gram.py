@@ -64,7 +64,7 @@ def test_half_gram_is_the_matrix(n, kernel):
 def test_half_gram_has_no_subnormal_numbers():
     """exp(-90) and less is zero in float32: subnormal numbers would make products many times slower."""
     half = HalfGram.of(RBF(10.0), np.random.default_rng(0).normal(size=(700, 6)))
-    values = np.abs(np.concatenate([half.square[np.tril_indices(700)], half.columns(np.arange(9)).ravel()]))
+    values = np.abs(np.concatenate([half.half.square[np.tril_indices(700)], half.columns(np.arange(9)).ravel()]))
     assert np.any(values == 0.0)
     assert values[values > 0.0].min() >= np.finfo(np.float32).smallest_normal
 
@@ -74,7 +74,7 @@ def test_one_strip_is_read_below_its_diagonal():
     X, _ = curve(700)
     half, v = HalfGram.of(RBF(GAMMA), X), np.random.default_rng(0).normal(size=700)
     want = half.product(v)
-    half.square[np.triu_indices(700, 1)] = np.nan
+    half.half.square[np.triu_indices(700, 1)] = np.nan
     assert_array_equal(half.product(v), want)
 
 
@@ -83,7 +83,7 @@ def test_one_strip_is_read_below_its_diagonal():
 @pytest.mark.parametrize("n_levels", [2, 30, 600])
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 def test_compiled_conjugate_gradients_equal_the_loop(loss, n_groups, n_levels, kind, monkeypatch):
-    """With a preconditioner or without; few levels, many and all, weights, groups of one level."""
+    """With a preconditioner or without; few levels, many and all, weights, groups of one level; one strip or three."""
     X, y = curve(600)
     rng = np.random.default_rng(2)
     group = rng.integers(n_groups, size=600)
@@ -98,11 +98,12 @@ def test_compiled_conjugate_gradients_equal_the_loop(loss, n_groups, n_levels, k
             monkeypatch.setattr(kernel, name, forcing)
         steady = [Steady.of(Span.best(K), risk, 0.02, at.s)] if kind is np.float64 else []  # else rounding is all
         for condition in (PLAIN, *steady):
-            x, Kx, steps = direction(goal, at, condition, 0.0, goal.gram.square)
             want, K_want, n_steps = direction(goal, at, condition, 0.0, None)
-            assert steps == n_steps
-            assert_allclose(x, want, atol=tol * np.abs(want).max())
-            assert_allclose(Kx, K_want, atol=tol * np.abs(K_want).max())
+            for strips in (goal.gram.strips, [K[a:, a : a + 256].copy() for a in (0, 256, 512)]):
+                x, Kx, steps = direction(goal, at, condition, 0.0, strips)
+                assert steps == n_steps
+                assert_allclose(x, want, atol=tol * np.abs(want).max())
+                assert_allclose(Kx, K_want, atol=tol * np.abs(K_want).max())
 
 
 def test_half_gram_holds_half():
@@ -223,7 +224,7 @@ def test_the_certificate_is_that_of_float64_values(tol):
 def test_a_float32_stall_goes_on_in_float64(loss, at_hand, monkeypatch):
     """Where float32 directions lead nowhere, float64 values that are at hand take over, or else the whole matrix."""
     monkeypatch.setattr(HalfGram, "product", lambda _, v: 0.1 * v)  # as if rounding had left the diagonal alone
-    monkeypatch.setattr(HalfGram, "square", None)
+    monkeypatch.setattr(HalfGram, "strips", None)
     if not at_hand:
         monkeypatch.setattr(HalfGram, "whole", lambda _: None)
     whole, asked = ItemsMap.exact, []
@@ -317,7 +318,7 @@ def test_a_stream_equals_the_product():
 def products(monkeypatch):
     """Return a list that grows by the number of entries of each quick product, none of them in compiled steps."""
     seen, product = [], HalfGram.product
-    monkeypatch.setattr(HalfGram, "square", None)
+    monkeypatch.setattr(HalfGram, "strips", None)
     monkeypatch.setattr(HalfGram, "product", lambda self, v: seen.append(self.n_items**2) or product(self, v))
     return seen
 
@@ -349,7 +350,7 @@ def test_few_items_are_preconditioned_along_a_path(loss, monkeypatch):
     X, y = curve(400)
     risk, map_, Cs = risk_of(y, loss), KernelMap(rbf_kernel(X, gamma=GAMMA)), np.logspace(0, 2, 6)
     seen, product = [], WholeGram.product
-    monkeypatch.setattr(WholeGram, "square", None)  # compiled steps are not counted
+    monkeypatch.setattr(WholeGram, "strips", None)  # compiled steps are not counted
     monkeypatch.setattr(WholeGram, "product", lambda self, v: seen.append(None) or product(self, v))
     with monkeypatch.context() as never:
         never.setattr(Memory, "_are_hard", lambda *_: False)

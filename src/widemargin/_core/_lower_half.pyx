@@ -20,18 +20,9 @@ cdef extern from "_lower_half.h":
                          Py_ssize_t lead, const double* x, const double* y, double* down, double* across,
                          Py_ssize_t size, bint is_pair) noexcept nogil
 
-ctypedef fused real:
-    float
-    double
-
 ctypedef fused other:
     float
     double
-
-cdef enum:
-    ROWS = 256  # whose sums by column are in the precision of the block, before float64 takes them
-    COLUMNS = 1024  # at a time, whose sums are in the nearest cache
-
 
 cdef void add_block(const real* block, Py_ssize_t n, Py_ssize_t m, Py_ssize_t stride, Py_ssize_t row, Py_ssize_t column,
                     const real* v, double* out, real* across, Py_ssize_t size, bint is_pair) noexcept nogil:

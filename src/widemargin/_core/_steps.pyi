@@ -4,7 +4,8 @@ from .comparisons import IntArray
 from .solution import Array
 
 def conjugate_gradients(
-    K: NDArray,
+    first: NDArray,
+    others: list[NDArray],
     C: float,
     u: Array,
     order: IntArray,

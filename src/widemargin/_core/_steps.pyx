@@ -9,6 +9,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 from scipy.linalg.cython_blas cimport dgemv, dsymv, dtrmv, sgemv, ssymv
 
+from ._lower_half cimport COLUMNS, add_block
 from ._pair_sums cimport MOST, cells, product
 
 
@@ -128,15 +129,32 @@ cdef void curve(Partners* p, const double* v, double C, const int64_t[::1] start
             out[p.item[k]] += 2.0 * C * (p.cx[k] * p.total[k] - p.c[k] * p.moment[k])
 
 
-cdef inline void symv(const product* K, int n, const product* x, product* y) noexcept nogil:
-    """Write y = K x, from the lower half of rows of K."""
+cdef struct Strips:  # of columns of K, each from the diagonal down
+    Py_ssize_t n  # how many; one is the whole array
+    Py_ssize_t width
+    void** at
+    void* across  # sums by column
+
+
+cdef void multiply(Strips* K, int n, product* x, double* y) noexcept nogil:
+    """Write y = K x, from the lower half of K; x is followed by room for as much."""
     cdef char half = b"U"  # BLAS counts by columns
     cdef int one = 1
+    cdef Py_ssize_t i, a, width
     cdef product scale = 1.0, zero = 0.0
-    if product is float:
-        ssymv(&half, &n, &scale, <float*> K, &n, <float*> x, &one, &zero, y, &one)
-    else:
-        dsymv(&half, &n, &scale, <double*> K, &n, <double*> x, &one, &zero, y, &one)
+    if K.n == 1:
+        if product is float:
+            ssymv(&half, &n, &scale, <float*> K.at[0], &n, x, &one, &zero, x + n, &one)
+        else:
+            dsymv(&half, &n, &scale, <double*> K.at[0], &n, x, &one, &zero, x + n, &one)
+        for i in range(n):
+            y[i] = x[n + i]
+        return
+    memset(y, 0, n * sizeof(double))
+    for i in range(K.n):
+        a = i * K.width
+        width = min(K.width, n - a)
+        add_block[product](<const product*> K.at[i], n - a, width, width, a, a, x, y, <product*> K.across, n, False)
 
 
 cdef inline void gemv(const product* X, int n, int p, const product* x, product* y) noexcept nogil:
@@ -199,7 +217,7 @@ cdef void condition(Span* s, const product* basis, const double* r, double* z, p
         z[s.items[i]] += y[i]
 
 
-cdef Py_ssize_t descend(Partners* p, Span* span, const product* K, const product* basis, double C,
+cdef Py_ssize_t descend(Partners* p, Span* span, Strips* K, const product* basis, double C,
                         const int64_t[::1] starts, const int64_t[::1] rank, const double[::1] shares, double* r,
                         double* x, double* d, product* rounded, Py_ssize_t n, double share, double enough,
                         Py_ssize_t most) noexcept nogil:
@@ -216,9 +234,7 @@ cdef Py_ssize_t descend(Partners* p, Span* span, const product* K, const product
         curve(p, d + n, C, starts, rank, n, shares, q)
         for i in range(n):
             rounded[i] = <product> q[i]
-        symv(K, <int> n, rounded, rounded + n)
-        for i in range(n):
-            q[n + i] = rounded[n + i]
+        multiply(K, <int> n, rounded, q + n)
         curvature = dot(d, q + n, n)
         if not curvature > 0.0:
             return 0
@@ -236,7 +252,7 @@ cdef Py_ssize_t descend(Partners* p, Span* span, const product* K, const product
     return 0
 
 
-def conjugate_gradients(const product[:, ::1] K, double C, const double[::1] u, const int64_t[::1] order,
+def conjugate_gradients(const product[:, ::1] first, list others, double C, const double[::1] u, const int64_t[::1] order,
                         const int64_t[::1] by_u, const int64_t[::1] rank, const int64_t[::1] starts,
                         const double[::1] weight, const double[::1] thresholds, const double[::1] shares,
                         const int64_t[::1] items, const double[::1, :] inverse, const double[::1, :] change,
@@ -244,7 +260,7 @@ def conjugate_gradients(const product[:, ::1] K, double C, const double[::1] u, 
                         double enough, Py_ssize_t most):
     """Solve (I + C L K) x = r in the inner product of K, L = sum_m shares[m] Hess phi(thresholds[m]) at u, from x = 0.
 
-    Of K the lower half is read. Rows of r and x: coefficients, and their products with K; r ends as what is left. Ends
+    Of K the lower half is read: the first strip of its columns, from the diagonal down, and the others. Rows of r and x: coefficients, and their products with K; r ends as what is left. Ends
     where r'Kr falls to a share of what it was, or to `enough`, and returns the number of steps; 0 after `most`.
     The preconditioner changes coordinates in a basis of the span of some items, whose values at all items are given,
     and multiplies by `across` what is across the span; without items it is that factor.
@@ -252,6 +268,8 @@ def conjugate_gradients(const product[:, ::1] K, double C, const double[::1] u, 
     cdef Py_ssize_t n = u.shape[0], M = thresholds.shape[0], q, a, size, k, m, table = n + 2, steps = 0
     cdef Partners p
     cdef Span span
+    cdef Strips K
+    cdef const product[:, ::1] strip
     cdef double shift
     cdef double* us
     cdef const product* values = NULL
@@ -265,13 +283,21 @@ def conjugate_gradients(const product[:, ::1] K, double C, const double[::1] u, 
     span.n = <int> items.shape[0]
     span.across = across
     span.c = <double*> malloc((2 * span.n + 1) * sizeof(double))
-    if p.c == NULL or p.rank == NULL or p.item == NULL or rounded == NULL or span.c == NULL:
+    K.n, K.width = 1 + len(others), first.shape[1]
+    K.at, K.across = <void**> malloc(K.n * sizeof(void*)), malloc(COLUMNS * sizeof(product))
+    if p.c == NULL or p.rank == NULL or p.item == NULL or rounded == NULL or span.c == NULL or K.at == NULL or K.across == NULL:
+        free(K.at)
+        free(K.across)
         free(p.c)
         free(p.rank)
         free(p.item)
         free(rounded)
         free(span.c)
         raise MemoryError
+    K.at[0] = <void*> &first[0, 0]
+    for k in range(1, K.n):
+        strip = others[k - 1]
+        K.at[k] = <void*> &strip[0, 0]
     if span.n > 0:
         span.items, span.inverse, span.change = &items[0], <double*> &inverse[0, 0], <double*> &change[0, 0]
         values = &basis[0, 0]
@@ -295,8 +321,10 @@ def conjugate_gradients(const product[:, ::1] K, double C, const double[::1] u, 
             gather_moments(&p, a, size, rank[a] + 1, n, shares)
             for k in range(a, a + size):
                 p.total[k] = p.moment[k]
-        steps = descend(&p, &span, &K[0, 0], values, C, starts, rank, shares, &r[0, 0], &x[0, 0], p.c + 4 * n,
+        steps = descend(&p, &span, &K, values, C, starts, rank, shares, &r[0, 0], &x[0, 0], p.c + 4 * n,
                         rounded, n, share, enough, most)
+    free(K.at)
+    free(K.across)
     free(p.c)
     free(p.rank)
     free(p.item)

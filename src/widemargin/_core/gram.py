@@ -17,7 +17,7 @@ from .kernels import Kernel
 from .lower_half import STRIP, LowerHalf, mirrored
 from .solution import Array
 
-SQUARE_ITEMS = 4000  # items up to which there is one strip: the symmetric routine reads its lower half, once
+SQUARE_ITEMS = 2000  # items up to which there is one strip: BLAS's symmetric routine is quicker while it is in cache
 TILE = 256  # rows and columns computed, or rows multiplied, while they are in the processor's cache
 BYTES_WHOLE, BYTES_HALF = 24, 4  # that a fit needs for each entry of the matrix, whole or half
 BYTES_ROOMY = 64  # the same with a preconditioner of all items
@@ -111,8 +111,8 @@ class Gram(Protocol):
         """Return the columns of some items."""
 
     @property
-    def square(self) -> NDArray | None:
-        """Return the matrix as one array by rows, of which the lower half is there; None where there is none."""
+    def strips(self) -> list[NDArray] | None:
+        """Return the matrix by strips of columns from the diagonal down, or one of all; None where there are none."""
 
     def whole(self) -> WholeGram | None:
         """Return the float64 matrix of few items, computed if need be; None of many, and where this is it."""
@@ -163,9 +163,10 @@ class WholeGram:
         return self.K[:, items]
 
     @property
-    def square(self) -> NDArray | None:
+    def strips(self) -> list[NDArray] | None:
         """Return the matrix, by rows."""
-        return self.K if self.K.flags.c_contiguous else self.K.T if self.K.flags.f_contiguous else None
+        by_rows = self.K if self.K.flags.c_contiguous else self.K.T
+        return [by_rows] if by_rows.flags.c_contiguous else None
 
     def whole(self) -> WholeGram | None:
         """Return None: it is what it is."""
@@ -257,9 +258,9 @@ class HalfGram:
         return out
 
     @property
-    def square(self) -> NDArray | None:
-        """Return the only strip."""
-        return self.half.square
+    def strips(self) -> list[NDArray] | None:
+        """Return the strips."""
+        return self.half.strips
 
     def whole(self) -> WholeGram | None:
         """Return the float64 matrix of few items."""

@@ -81,16 +81,17 @@ class Hessian:
         return out
 
     def solve(
-        self, K: NDArray, C: float, r: Array, by: Parts, share: float, enough: float, most: int
+        self, strips: list[NDArray], C: float, r: Array, by: Parts, share: float, enough: float, most: int
     ) -> tuple[Array, int]:
         """Solve (I + C L K) x = r by conjugate gradients; return x over K x, and the number of steps.
 
+        K is given by strips of columns, each from the diagonal down; one strip is all of it.
         r comes over K r. It ends where r'Kr falls to a share of what it was, or to `enough`; 0 steps: most were taken.
         """
         levels, (edges, shares) = self.risk.levels, self.risk.edges()
         r, x = r.copy(), np.zeros(r.shape)
         where = (self.u, levels.order, self.by_u, self.risk.rank, self.risk.starts, levels.weight, edges, shares)
-        return x, _steps.conjugate_gradients(K, C, *where, *by, r, x, share, enough, most)
+        return x, _steps.conjugate_gradients(strips[0], strips[1:], C, *where, *by, r, x, share, enough, most)
 
 
 @dataclass(frozen=True)

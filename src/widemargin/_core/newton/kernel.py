@@ -113,18 +113,18 @@ def forcing(goal: KernelGoal) -> float:
 
 
 def direction(
-    goal: KernelGoal, at: Look, condition: Conditioner, enough: float, K: NDArray | None
+    goal: KernelGoal, at: Look, condition: Conditioner, enough: float, strips: list[NDArray] | None
 ) -> tuple[Array, Array, int]:
     """Solve (I + C L K) x = -R in the inner product of K; return x, K x and the number of steps, 0 if too few.
 
-    Where K is one array, steps are compiled.
+    Where K has strips, and the preconditioner parts, steps are compiled.
     """
     r = -np.stack([at.R, at.KR])  # here and below: coefficients, and their values K b
     most = most_steps(goal.gram, condition)
     share = forcing(goal)
-    if K is not None and condition.parts is not None:
-        by = condition.parts._replace(basis=condition.parts.basis.astype(K.dtype, copy=False))
-        x, n_steps = at.hessp.solve(K, goal.C, r, by, share, enough, most)
+    if strips is not None and condition.parts is not None:
+        by = condition.parts._replace(basis=condition.parts.basis.astype(strips[0].dtype, copy=False))
+        x, n_steps = at.hessp.solve(strips, goal.C, r, by, share, enough, most)
         return x[0], x[1], n_steps
     x, q, d = np.zeros_like(r), np.empty_like(r), condition(r).copy()  # r changes in place
     rz, rest = float(r[0] @ d[1]), float(r[0] @ r[1])
@@ -281,11 +281,11 @@ class Ascent:
         """Return Newton's direction; where that is hard, by float64 values or another preconditioner."""
         memory = self.memory
         if memory is None:
-            return direction(self.goal, self.at, PLAIN, enough, self.goal.gram.square)[:2]
+            return direction(self.goal, self.at, PLAIN, enough, self.goal.gram.strips)[:2]
         while True:
             goal, at = self.goal, self.at
             condition, is_new = memory.condition(goal, at.s), memory.is_new
-            x, Kx, n_steps = direction(goal, at, condition, enough, goal.gram.square)
+            x, Kx, n_steps = direction(goal, at, condition, enough, goal.gram.strips)
             memory.saw(n_steps, goal.gram, condition)
             if memory.may_sharpen(goal.gram, at_once=n_steps == 0 and goal.exact):
                 self.goal = replace(goal, gram=memory.gram or goal.gram)
