@@ -18,6 +18,7 @@ from widemargin._core.newton import Plan, newton
 from widemargin._core.newton.curvature import Factor
 from widemargin._core.newton.passes import LinearPairs
 from widemargin._core.newton.rows import DenseRows, load
+from widemargin._core.products import times
 from widemargin._core.risks import GroupedPairRisk
 from widemargin._core.solution import Status
 
@@ -205,6 +206,7 @@ def test_rounding_of_float32_products_is_as_estimated(p):
 def test_products_of_rows_do_not_warn():
     """BLAS may flag lanes that it does not use; what is not finite is noticed by its values."""
     X = np.array([[1.0, np.inf], [2.0, 3.0]], dtype=np.float32)
+    assert_allclose(times(X, np.zeros(2)), [np.nan, 0.0])
     assert_allclose(DenseRows(X).product(np.zeros(2)), [np.nan, 0.0])
     assert_allclose(DenseRows(X).adjoint(np.zeros(2)), [0.0, np.nan])
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import lapack
 
+from .products import times
 from .solution import Array
 
 TILE_ROWS, TILE_COLUMNS = 128, 1024  # one megabyte of kernel values
@@ -51,7 +52,7 @@ class Kernel(ABC):
             k, part = self.against(_like(Z[j : j + TILE_COLUMNS], X)), v[j : j + TILE_COLUMNS]
             for i in range(0, X.shape[0], TILE_ROWS):
                 K = k(X[i : i + TILE_ROWS], spare)
-                out[i : i + TILE_ROWS] += K @ part.astype(K.dtype, copy=False)
+                out[i : i + TILE_ROWS] += times(K, part)
         return out
 
     def rank(self, n_features: int) -> float:  # noqa: ARG002

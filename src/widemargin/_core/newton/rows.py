@@ -11,6 +11,7 @@ from scipy import sparse
 
 from .. import _counting, _csr
 from ..comparisons import IntArray
+from ..products import times
 from ..solution import Array
 
 EVERY = np.zeros(0, np.int64)
@@ -34,19 +35,17 @@ class Rows(Protocol):
 
 @dataclass(frozen=True)
 class DenseRows:
-    """An array, multiplied in its own precision: by `dot`, since `@` of a vector holds the GIL."""
+    """An array, multiplied in its own precision."""
 
     X: NDArray
 
     def product(self, w: Array) -> Array:
         """Return X w."""
-        with np.errstate(invalid="ignore"):  # OpenBLAS flags lanes of five float32 columns that it does not use
-            return np.asarray(np.dot(self.X, w.astype(self.X.dtype, copy=False)), dtype=float)
+        return np.asarray(times(self.X, w), dtype=float)
 
     def adjoint(self, g: Array) -> Array:
         """Return X' g."""
-        with np.errstate(invalid="ignore"):
-            return np.asarray(np.dot(self.X.T, g.astype(self.X.dtype, copy=False)), dtype=float)
+        return np.asarray(times(self.X.T, g), dtype=float)
 
     def squares(self, g: Array) -> Array:
         """Return the sum of g times the squared entries, by column."""
