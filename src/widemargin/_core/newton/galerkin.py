@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..risks import GroupedPairRisk
 
 LEAST_SEEN, LEAST_SEEN_SHARED, SEED = 1200, 4000, 20102  # items of the sample, for one solve and for several
+WIDEST = 1e4  # entries of the Hessian beside which float32 still knows the identity
 ACROSS = 3.0  # eigenvalues that matter across the span, in means of them
 
 
@@ -27,6 +28,15 @@ def _across(risk: GroupedPairRisk, C: float, s: Array, rest: float) -> float:
     """Return the inverse of I + C L K across the span, as one number: L is its mean degree, K the mean of the rest."""
     degree = float(np.mean(risk.degrees(s, Block(0, s.size, np.arange(risk.starts.size - 1)))))
     return 1.0 / (1.0 + ACROSS * C * degree * max(rest, 0.0))
+
+
+def _half(risk: GroupedPairRisk, s: Array, Y: NDArray, largest: float) -> Array:
+    """Return A with A + A' = Y' L Y: in the precision of Y, unless entries are larger than that can hold beside 1."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        half = (risk.laplacian_all(s, Y).T @ Y).astype(float, copy=False)
+    if Y.dtype == np.float64 or np.abs(half).max(initial=0.0) <= largest:
+        return half
+    return _half(risk, s, Y.astype(float), largest)
 
 
 @dataclass(frozen=True)
@@ -103,12 +113,12 @@ class Steady:
         diagonal = span.diagonal
         if n_seen < s.size:
             sample = risk.sample(n_seen, SEED)
-            risk, s, Y = sample.whole, s[sample.items], span.basis[sample.items].astype(float)
+            risk, s, Y = sample.whole, s[sample.items], span.basis[sample.items]
             diagonal = diagonal[sample.items]
         else:
-            Y = span.basis.astype(float, copy=False)
+            Y = span.basis
         across = _across(risk, C, s, float(np.mean(diagonal - np.einsum("ij,ij->i", Y, Y))))
-        half = risk.laplacian_all(s, Y).T @ Y
+        half = _half(risk, s, Y, WIDEST / C)
         G = C * (half + half.T)
         G.flat[:: span.items.size + 1] += 1.0
         change = linalg.lapack.dpotri(linalg.cholesky(G, overwrite_a=True, check_finite=False), overwrite_c=True)[0]
