@@ -15,7 +15,7 @@ from widemargin._core.gram import LEFT_OUT, STRIP, HalfGram, Span, WholeGram, st
 from widemargin._core.kernels import RBF, Linear, Polynomial, lowest_eigenvalue_ratio
 from widemargin._core.losses import HINGE, SQUARED_HINGE
 from widemargin._core.maps import ItemsMap, KernelMap
-from widemargin._core.newton import Plan, kernel, newton
+from widemargin._core.newton import Plan, galerkin, kernel, newton
 from widemargin._core.newton.galerkin import Galerkin, Steady
 from widemargin._core.newton.kernel import PLAIN, KernelGoal, direction
 from widemargin._core.newton.memory import Memory
@@ -104,6 +104,27 @@ def test_compiled_conjugate_gradients_equal_the_loop(loss, n_groups, n_levels, k
                 assert steps == n_steps
                 assert_allclose(x, want, atol=tol * np.abs(want).max())
                 assert_allclose(Kx, K_want, atol=tol * np.abs(K_want).max())
+
+
+@pytest.mark.parametrize(("C", "weight", "is_wide"), [(1e-3, 1.0, False), (1e3, 1.0, True), (1e-63, 1e30, True)])
+def test_preconditioners_are_summed_in_float32_where_the_identity_is_not_lost(C, weight, is_wide):
+    """Float32 values at a large C, or with weights whose sums they cannot hold, are summed in float64."""
+    X, y = curve(400)
+    levels = from_levels(np.argsort(np.argsort(y)), np.zeros(400, np.int64), np.full(400, weight))
+    risk, Y = GroupedPairRisk(levels, SQUARED_HINGE), Span.drawn(HalfGram.of(RBF(GAMMA), X)).basis
+    assert Y.dtype == np.float32
+    have, want = (galerkin.summed(risk, np.zeros(400), of, galerkin.WIDEST / C) for of in (Y, Y.astype(float)))
+    assert np.array_equal(have, want) == is_wide
+    assert_allclose(have, want, atol=1e-6 * np.abs(want).max())
+
+
+def test_strips_that_are_kept_become_the_whole_matrix():
+    """Float64 values of more than some hundred items lie in strips, until the matrix itself is asked for."""
+    X, _ = curve(900)
+    half, K = HalfGram.of(RBF(GAMMA), X, is_shared=True), RBF(GAMMA)(X, X)
+    assert len(half.kept[0].strips) == 2
+    assert_allclose(half.whole().K, K, rtol=1e-13)
+    assert_allclose(half.exact_product(np.ones((900, 2))), K.sum(axis=1)[:, None].repeat(2, axis=1), rtol=1e-12)
 
 
 def test_half_gram_holds_half():

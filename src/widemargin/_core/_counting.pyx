@@ -231,13 +231,14 @@ def look(const real[:, :] X, const int64_t[::1] which, const product[::1] w, int
     """Do the work of `gradient` at the utilities X w, for groups whose rows lie one after the other from `first` on.
 
     Adds X'g to pull. Rows are those of X[which], or of X where `which` is empty. Products are in the precision of w.
-    Whole groups of about `most` rows are multiplied by w, counted and multiplied by g while they are in cache, where they
-    lie if they follow each other; only a larger group is read twice. The next rows are fetched meanwhile: memory is not idle while pairs are met. No Python
-    in between: threads that look at different groups do not wait for each other.
+    Whole groups of about `most` rows are multiplied by w, counted and multiplied by g while they are in cache, where
+    they lie if they follow each other; only a larger group is read twice. The next rows are fetched meanwhile: memory
+    is not idle while pairs are met. No Python in between: threads that look at different groups do not wait for each
+    other.
     """
     cdef Py_ssize_t p = X.shape[1], n_groups = groups.shape[0], q = 0, end, n, size, largest = most, a, b, m, k, i, j
     cdef Py_ssize_t begin = first, stride, at, after
-    cdef bint in_place = sizeof(real) == sizeof(product) and X.strides[1] == sizeof(real), as_is, fine = True
+    cdef bint in_place = sizeof(real) == sizeof(product) and X.strides[1] == sizeof(real), as_is, may_copy, fine = True
     cdef Scratch s
     cdef product* block = NULL
     cdef const product* rows = NULL
@@ -251,10 +252,10 @@ def look(const real[:, :] X, const int64_t[::1] which, const product[::1] w, int
         largest = max(largest, starts[groups[k] + 1] - starts[groups[k]])
     u = <double*> malloc(largest * sizeof(double))
     short = <product*> malloc((most + p) * sizeof(product))  # utilities or slopes of some rows, and a part of X'g
-    if not in_place or which.shape[0] > 0:
+    may_copy = not in_place or which.shape[0] > 0
+    if may_copy:
         block = <product*> malloc(most * p * sizeof(product))
-    if not allocate(&s, starts, rank, groups, False) or u == NULL or short == NULL or (
-            block == NULL and (not in_place or which.shape[0] > 0)):
+    if not allocate(&s, starts, rank, groups, False) or u == NULL or short == NULL or (block == NULL and may_copy):
         release(&s)
         free(u)
         free(short)

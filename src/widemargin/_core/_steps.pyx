@@ -260,7 +260,8 @@ def conjugate_gradients(const product[:, ::1] first, list others, double C, cons
                         double enough, Py_ssize_t most):
     """Solve (I + C L K) x = r in the inner product of K, L = sum_m shares[m] Hess phi(thresholds[m]) at u, from x = 0.
 
-    Of K the lower half is read: the first strip of its columns, from the diagonal down, and the others. Rows of r and x: coefficients, and their products with K; r ends as what is left. Ends
+    Of K the lower half is read: the first strip of its columns, from the diagonal down, and the others. Rows of r and
+    x: coefficients, and their products with K; r ends as what is left. Ends
     where r'Kr falls to a share of what it was, or to `enough`, and returns the number of steps; 0 after `most`.
     The preconditioner changes coordinates in a basis of the span of some items, whose values at all items are given,
     and multiplies by `across` what is across the span; without items it is that factor.

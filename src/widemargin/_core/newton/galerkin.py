@@ -30,13 +30,13 @@ def _across(risk: GroupedPairRisk, C: float, s: Array, rest: float) -> float:
     return 1.0 / (1.0 + ACROSS * C * degree * max(rest, 0.0))
 
 
-def _half(risk: GroupedPairRisk, s: Array, Y: NDArray, largest: float) -> Array:
+def summed(risk: GroupedPairRisk, s: Array, Y: NDArray, largest: float) -> Array:
     """Return A with A + A' = Y' L Y: in the precision of Y, unless entries are larger than that can hold beside 1."""
     with np.errstate(over="ignore", invalid="ignore"):
         half = (risk.laplacian_all(s, Y).T @ Y).astype(float, copy=False)
     if Y.dtype == np.float64 or np.abs(half).max(initial=0.0) <= largest:
         return half
-    return _half(risk, s, Y.astype(float), largest)
+    return summed(risk, s, Y.astype(float), largest)
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class Steady:
         else:
             Y = span.basis
         across = _across(risk, C, s, float(np.mean(diagonal - np.einsum("ij,ij->i", Y, Y))))
-        half = _half(risk, s, Y, WIDEST / C)
+        half = summed(risk, s, Y, WIDEST / C)
         G = C * (half + half.T)
         G.flat[:: span.items.size + 1] += 1.0
         change = linalg.lapack.dpotri(linalg.cholesky(G, overwrite_a=True, check_finite=False), overwrite_c=True)[0]
