@@ -17,16 +17,18 @@ SOURCE = ROOT / "src" / "widemargin"
 FILES = sorted(SOURCE.rglob("*.py"))
 
 ESTIMATORS = {"classification", "regression", "ranking", "vector_machine", "ordinal", "comparison", "choice"}
-SHARED = {"_estimator", "_ranker", "_queries", "_task", "metrics", "exceptions", "pairs"}  # under an estimator
+# under an estimator
+SHARED = {"_estimator", "_finite", "_ranker", "_queries", "_task", "metrics", "exceptions", "pairs"}
 SOLVERS = {"newton", "rows_newton", "interior_point", "one_norm", "linear_program"}
 UNIMPORTED = {"cli", "experiments", "demo"}
 ABOVE = {"io", "onnx"}  # what is done with fitted models: may use every estimator
 
 # module -> the modules of the package that it may import; "_core" stands for all of `_core/`
 ALLOWED = {name: SHARED | {"_core"} for name in ESTIMATORS} | {
-    "_estimator": {"_core", "_queries", "_solving", "_task", "exceptions"},
+    "_estimator": {"_core", "_finite", "_queries", "_solving", "_task", "exceptions"},
+    "_finite": {"_core"},
     "_solving": {"_core", "_memory"},
-    "_ranker": {"_core", "_estimator", "_queries", "exceptions", "metrics"},
+    "_ranker": {"_core", "_estimator", "_queries", "_task", "exceptions", "metrics"},
     "_queries": {"_core"},
     "_lazy": set(),
     "_memory": set(),

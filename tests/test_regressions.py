@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.model_selection import cross_validate
 
-from widemargin import ComparisonSVM, MarginClassifier, OrdinalSVM, Pairs, RankingSVM, TopRankSVM, _estimator
+from widemargin import ComparisonSVM, MarginClassifier, OrdinalSVM, Pairs, RankingSVM, TopRankSVM
 from widemargin._core import rules
 from widemargin._queries import dense_codes
 from widemargin.exceptions import CollapseWarning
@@ -132,30 +132,6 @@ def test_pairs_without_y_can_be_scored():
     """(winner, loser) data need no labels, in fit and in score."""
     pairs = Pairs([[0.0], [1.0], [2.0]], [(1, 0), (2, 1)])
     assert ComparisonSVM(ties="threshold").fit(pairs).score(pairs) == 1.0
-
-
-@pytest.mark.parametrize("shape", ["C", "F", "strided", "csr"])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("n_jobs", [1, 3])
-def test_one_bad_entry_is_found_in_any_layout_and_huge_ones_pass(shape, dtype, n_jobs, monkeypatch):
-    """The quick check squares the entries: what overflows is looked at again, what is not finite is refused."""
-    monkeypatch.setattr(_estimator, "PART_BYTES", 128)
-    arrange = {
-        "C": np.ascontiguousarray,
-        "F": np.asfortranarray,
-        "strided": lambda X: np.repeat(X, 2, axis=1)[:, ::2],
-        "csr": sparse.csr_array,
-    }[shape]
-    X, y = graded(60, 4)
-    X = X.astype(dtype)
-    huge = X.copy()
-    huge[7, 2] = 0.1 * np.sqrt(np.finfo(dtype).max) * 100
-    with _estimator.all_finite(arrange(huge), "RankingSVM", n_jobs):
-        pass
-    for bad in (np.nan, np.inf, -np.inf):
-        X[31, 3] = bad
-        with pytest.raises(ValueError, match="Input X contains"):
-            RankingSVM(n_jobs=n_jobs).fit(arrange(X), y)
 
 
 @pytest.mark.parametrize(

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from numbers import Integral, Real
 
 import numpy as np
 from joblib import effective_n_jobs
-from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import assert_all_finite, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._core import kernels, maps
 from ._core.gram import BYTES_WHOLE
-from ._core.pool import Pool
 from ._core.solution import Status, relative_gap
+from ._finite import all_finite, may_be_left
 from ._queries import query_codes
 from ._solving import LOSSES, Solving
 from ._task import Every
 from .exceptions import CollapseWarning
-
-PART_BYTES = 1 << 24  # of X, which a thread reads at a time
 
 
 class PreferenceEstimator(Solving, BaseEstimator):
@@ -105,8 +102,11 @@ class PreferenceEstimator(Solving, BaseEstimator):
             return samples
 
     @contextmanager
-    def _checking(self, X, y, sample_weight, qid=None, **check_y):
-        """Give the samples of `_check_samples` to a body that may not look into X: it is still being checked."""
+    def _checking(self, X, y, sample_weight, qid=None, *, sees_all=False, **check_y):
+        """Give the samples of `_check_samples` to a body that may not look into X: it is still being checked.
+
+        With `sees_all` the check may be left to the fit: `_is_left` tells.
+        """
         if check_y.get("y_numeric") and _holds_strings(y):
             raise ValueError(
                 f"y holds strings such as {str(np.asarray(y).flat[0])!r}; expected numbers, larger = preferred."
@@ -114,16 +114,22 @@ class PreferenceEstimator(Solving, BaseEstimator):
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False, **check_y
         )
-        with all_finite(X, type(self).__name__, effective_n_jobs(getattr(self, "n_jobs", None))):
+        weight = check_weight(sample_weight, X.shape[0])
+        kept = Every() if sample_weight is None or np.all(weight > 0) else np.flatnonzero(weight > 0)
+        is_left, n_threads = sees_all and self._is_left(X, kept), effective_n_jobs(getattr(self, "n_jobs", None))
+        with nullcontext() if is_left else all_finite(X, type(self).__name__, n_threads):
             if self._is_precomputed:
                 self._check_items(X, reset=True)
-            weight, group = check_weight(sample_weight, X.shape[0]), query_codes(qid, X.shape[0])
-            kept = Every()
-            if sample_weight is not None and np.any(weight == 0.0):
-                kept = np.flatnonzero(weight > 0)
+            group = query_codes(qid, X.shape[0])
+            if not isinstance(kept, Every):
                 X = X[np.ix_(kept, kept)] if self._is_precomputed else X[kept]
                 y, weight, group = y[kept], weight[kept], group[kept]
             yield X, y, weight, group, kept
+
+    def _is_left(self, X, kept):
+        """Whether a fit that looks at all pairs will find nan and infinity in X on its way."""
+        is_tall = 2 * X.shape[1] <= X.shape[0]
+        return self._is_linear and np.isfinite(self.C) and is_tall and isinstance(kept, Every) and may_be_left(X)
 
     # --- what was learned ---------------------------------------------------------------------------------------
 
@@ -246,33 +252,6 @@ def _holds_strings(y):
 def drop_column(frame, name):
     """Return a pandas or polars frame without one column."""
     return frame.drop(columns=name) if hasattr(frame, "iloc") else frame.drop(name)
-
-
-@contextmanager
-def all_finite(X, estimator_name, n_threads=1):
-    """Refuse nan and infinity, before the body with one thread, else while it runs.
-
-    Products of X with itself tell of most data that there is none, in half the time.
-    """
-    values = X.data if sparse.issparse(X) else X
-    norms = None
-    if n_threads > 1 and _is_flat(values) and values.nbytes > PART_BYTES:
-        parts = np.array_split(values.ravel(order="K"), values.nbytes // PART_BYTES)
-        norms = Pool(n_threads).begin(_squared_norm, parts)
-    elif not _is_flat(values) or not np.isfinite(_squared_norm(values.ravel(order="K"))):
-        assert_all_finite(X, estimator_name=estimator_name, input_name="X")
-    yield
-    if norms is not None and not np.isfinite(sum(norms())):
-        assert_all_finite(X, estimator_name=estimator_name, input_name="X")
-
-
-def _is_flat(values):
-    return values.flags.c_contiguous or values.flags.f_contiguous
-
-
-def _squared_norm(x):
-    with np.errstate(over="ignore", invalid="ignore"):  # of this thread: each has its own
-        return np.dot(x, x)
 
 
 def check_weight(sample_weight, n):

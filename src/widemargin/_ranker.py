@@ -11,6 +11,7 @@ from sklearn.base import RegressorMixin
 from ._core import comparisons, rules
 from ._estimator import PreferenceEstimator
 from ._queries import dense_codes, query_codes
+from ._task import Every
 from .exceptions import NoComparisonsError
 from .metrics import concordance
 
@@ -22,12 +23,14 @@ class Ranker(RegressorMixin, PreferenceEstimator):
     __metadata_request__score = {"qid": True}  # noqa: RUF012
 
     @contextmanager
-    def _checking_queries(self, X, y, qid, sample_weight):
+    def _checking_queries(self, X, y, qid, sample_weight, *, sees_all=False):
         """Give items, y, query codes, weights and kept positions to a body that may not look into X yet."""
         self._qid_column = qid if isinstance(qid, str) else None
         X, qid = self._split_qid(X, qid)
-        with self._checking(X, y, sample_weight, qid, y_numeric=True) as (items, grades, weight, group, kept):
-            self._n_queries = int(np.count_nonzero(np.bincount(group)))
+        given = {"qid": qid, "sees_all": sees_all, "y_numeric": True}
+        with self._checking(X, y, sample_weight, **given) as (items, grades, weight, group, kept):
+            codes = group if isinstance(kept, Every) else np.unique(group, return_inverse=True)[1]
+            self._n_queries = int(codes.max()) + 1
             yield items, np.asarray(grades, dtype=float), group, weight, kept
 
     def _check_queries(self, X, y, qid, sample_weight):
@@ -35,9 +38,15 @@ class Ranker(RegressorMixin, PreferenceEstimator):
         with self._checking_queries(X, y, qid, sample_weight) as found:
             return found
 
-    def _check_graded(self, X, y, qid, sample_weight):
+    def _check_graded(self, X, y, qid, sample_weight, *, sees_all=False):
         """Return items, their levels within queries and kept positions; there is something to compare."""
-        with self._checking_queries(X, y, qid, sample_weight) as (items, grades, group, weight, kept):
+        with self._checking_queries(X, y, qid, sample_weight, sees_all=sees_all) as (
+            items,
+            grades,
+            group,
+            weight,
+            kept,
+        ):
             levels = comparisons.from_levels(dense_codes(grades), group, weight)
             if levels.n_pairs == 0:
                 raise NoComparisonsError(_nothing_to_compare(grades, self._n_queries))

@@ -255,6 +255,8 @@ class Solving:
         is_few = is_exact or (hard_kernel and levels.n_pairs <= EXPLICIT_PAIRS_FINE)
         is_explicit = np.isinf(C) or (is_few and (is_needed or not self._is_on_path(task)))
         tol = min(self.tol, SAME) if is_explicit and is_needed else self.tol
+        if is_explicit or self._has_few_pairs(task, map_):
+            task.settle()
 
         def solve(map_):
             if not is_explicit:
@@ -386,7 +388,7 @@ class Solving:
             map_ = maps.KernelMap(map_.gram())
         risk = _core.risks.GroupedPairRisk(task.comparisons, LOSSES[self.loss])
         is_roomy = not map_.is_gram or BYTES_ROOMY * map_.n_items**2 <= most_memory(self.memory_limit)
-        how = {"is_shared": task.is_path, "is_roomy": is_roomy}
+        how = {"is_shared": task.is_path, "is_roomy": is_roomy, "doubt": task.doubt}
         plan = _core.newton.Plan.of(risk, map_, effective_n_jobs(self.n_jobs), **how)
         return risk, map_, plan
 

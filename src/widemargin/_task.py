@@ -32,6 +32,7 @@ class Task:
     walks: dict = field(default_factory=dict)  # exact solutions that walk to the next C, by part; None once they failed
     answers: dict[int, Answer] = field(default_factory=dict)
     Cs: list[float] = field(default_factory=list)  # that will be asked for, where they are more than one fit's
+    doubt: Any = None  # what refuses X if it is not finite, where that is left to the first look; else None
 
     @property
     def is_path(self):
@@ -42,6 +43,12 @@ class Task:
     def in_columns(self):
         """The map's functions by columns, where its kernel has a small rank; else None."""
         return self.map_.in_columns
+
+    def settle(self):
+        """Refuse items that are not finite before they go where nobody would ask."""
+        if self.doubt is not None:
+            self.doubt()
+            self.doubt = None
 
     def leave_columns(self):
         """Go on with the kernel itself."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ._finite import left
 from ._ranker import Ranker
 from ._task import Task
 
@@ -138,8 +139,9 @@ class RankingSVM(Ranker):
     def _pose(self, X, y, *, qid=None, sample_weight=None):
         self._check_parameters()
         self._check_loss(("hinge", "squared_hinge"))
-        X, levels, kept = self._check_graded(X, y, qid, sample_weight)
-        return Task(X, kept, self._make_map(X, implicit=True), levels)
+        X, levels, kept = self._check_graded(X, y, qid, sample_weight, sees_all=True)
+        doubt = left(X, levels, type(self).__name__) if self._is_left(X, kept) else None
+        return Task(X, kept, self._make_map(X, implicit=True), levels, doubt=doubt)
 
     def _learn(self, task):
         solver, solution = self._solve_levels(task)

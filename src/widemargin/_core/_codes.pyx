@@ -25,6 +25,8 @@ def dense(const number[::1] x, int64_t[::1] codes):
     cdef int64_t code = 0
     cdef int64_t* place
     cdef bint fine = True
+    cdef number[4] lows, highs
+    lows[0] = lows[1] = lows[2] = lows[3] = highs[0] = highs[1] = highs[2] = highs[3] = x[0]
     with nogil:
         codes[0] = 0
         for i in range(1, n):
@@ -35,8 +37,15 @@ def dense(const number[::1] x, int64_t[::1] codes):
             codes[i] = code
     if fine:
         return True
-    for i in range(n):
-        low, high = min(low, x[i]), max(high, x[i])
+    with nogil:
+        for i in range(0, n - 3, 4):  # four chains, none of which waits for another
+            for k in range(4):
+                lows[k] = min(lows[k], x[i + k])
+                highs[k] = max(highs[k], x[i + k])
+        for i in range(n - n % 4, n):
+            low, high = min(low, x[i]), max(high, x[i])
+        for k in range(4):
+            low, high = min(low, lows[k]), max(high, highs[k])
     if not <double> high - <double> low <= RANGE * <double> n:
         return False
     place = <int64_t*> calloc(<Py_ssize_t> (high - low) + 1, sizeof(int64_t))
@@ -56,8 +65,9 @@ def dense(const number[::1] x, int64_t[::1] codes):
             for k in range(<Py_ssize_t> (high - low) + 1):
                 code += place[k]
                 place[k] = code - 1
-            for i in range(n):
-                codes[i] = place[codes[i]]
+            if code <= <int64_t> (high - low):  # some numbers between do not occur
+                for i in range(n):
+                    codes[i] = place[codes[i]]
     free(place)
     return fine
 
@@ -84,82 +94,115 @@ def dense_by_order(const double[::1] x, int64_t[::1] codes):
     return True
 
 
-cdef void sort_part(const int64_t[::1] level, const int64_t[::1] group, Py_ssize_t start, Py_ssize_t stop,
-                    int64_t n_levels, int64_t low, int64_t n_groups, int64_t* by_level, int64_t* place,
-                    int64_t[::1] order) noexcept nogil:
-    """Sort items start:stop, whose groups are low, low + 1, ...: by level, then by group, keeping the order of equals."""
+cdef void count_levels(const int64_t[::1] level, Py_ssize_t start, Py_ssize_t stop, int64_t n_levels,
+                       int64_t* place, int64_t* even) noexcept nogil:
+    """Write how many of items start:stop each level has; `even` has room for as many: every second one counts there."""
     cdef Py_ssize_t k
-    cdef int64_t i, size, total = 0
-    if n_groups == 1:
-        by_level = &order[start]
     memset(place, 0, n_levels * sizeof(int64_t))
-    for k in range(start, stop):
+    memset(even, 0, n_levels * sizeof(int64_t))
+    for k in range(start, stop - 1, 2):  # one table would wait for the last item of the same level
         place[level[k]] += 1
+        even[level[k + 1]] += 1
+    if (stop - start) % 2 == 1:
+        place[level[stop - 1]] += 1
+    for k in range(n_levels):
+        place[k] += even[k]
+
+
+cdef void sort_group(const int64_t[::1] level, Py_ssize_t start, Py_ssize_t stop, int64_t n_levels, int64_t* place,
+                     int64_t* even, int64_t[::1] order, int64_t[::1] rank) noexcept nogil:
+    """Sort items start:stop, all of one group, by level, keeping the order of equals; their levels from 0 up too."""
+    cdef Py_ssize_t k, j, end = stop
+    cdef int64_t r = 0
+    count_levels(level, start, stop, n_levels, place, even)
+    for k in range(n_levels):
+        if place[k] == 0:
+            continue
+        for j in range(end - place[k], end):
+            rank[j] = r
+        end -= place[k]
+        place[k] = end
+        r += 1
+    for k in range(start, stop):
+        order[place[level[k]]] = k
+        place[level[k]] += 1
+
+
+cdef Py_ssize_t sort_part(const int64_t[::1] level, const int64_t[::1] group, Py_ssize_t start, Py_ssize_t stop,
+                          int64_t n_levels, int64_t low, int64_t n_groups, int64_t* by_level, int64_t* place,
+                          int64_t* even, int64_t[::1] order, int64_t[::1] rank, int64_t* starts) noexcept nogil:
+    """Sort items start:stop, whose groups are low, low + 1, ...: by level, then by group, keeping the order of equals.
+
+    Returns how many groups there are, whose starts are written.
+    """
+    cdef Py_ssize_t k, found = 0
+    cdef int64_t i, before, size, total = 0, r = 0
+    count_levels(level, start, stop, n_levels, place, even)
     for k in range(n_levels - 1, -1, -1):
         size, place[k] = place[k], total
         total += size
     for k in range(start, stop):
         by_level[place[level[k]]] = k
         place[level[k]] += 1
-    if n_groups == 1:
-        return
     memset(place, 0, n_groups * sizeof(int64_t))
     for k in range(start, stop):
         place[group[k] - low] += 1
     total = start
     for k in range(n_groups):
+        if place[k] > 0:
+            starts[found] = total
+            found += 1
         size, place[k] = place[k], total
         total += size
     for k in range(stop - start):
         i = by_level[k]
         order[place[group[i] - low]] = i
         place[group[i] - low] += 1
+    before = order[stop - 1]
+    for k in range(stop - 1, start - 1, -1):
+        i = order[k]
+        r = 0 if group[i] != group[before] else r + (level[i] != level[before])
+        rank[k] = r
+        before = i
+    return found
 
 
 def sort_levels(const int64_t[::1] level, const int64_t[::1] group, int64_t n_levels, int64_t n_groups,
                 int64_t[::1] order, int64_t[::1] rank, int64_t[::1] starts):
     """Write the items by (group, level descending, index), their level counted from 0 in its group, and where groups begin.
 
-    `starts` has room for n_groups + 1 numbers; returns the first that was written: some groups may be empty.
+    `starts` has room for n_groups + 1 numbers, the last of them n; returns how many groups there are: some may be empty.
     """
-    cdef Py_ssize_t k, n = level.shape[0], start = 0, stop, at = n_groups
-    cdef int64_t i, before, r = 0
-    cdef bint is_sorted = True
+    cdef Py_ssize_t n = level.shape[0], start = 0, stop, found = 0
+    cdef int64_t low
     cdef int64_t* by_level = <int64_t*> malloc(max(n, 1) * sizeof(int64_t))
-    cdef int64_t* place = <int64_t*> malloc(max(n_levels, n_groups) * sizeof(int64_t))
+    cdef int64_t* place = <int64_t*> malloc((max(n_levels, n_groups) + n_levels) * sizeof(int64_t))
+    cdef int64_t* even = place + max(n_levels, n_groups)
     if by_level == NULL or place == NULL:
         free(by_level)
         free(place)
         raise MemoryError
     with nogil:
-        for k in range(1, n):
-            if group[k] < group[k - 1]:
-                is_sorted = False
-                break
         while start < n:
-            stop = n
-            if is_sorted:  # one group at a time, or as many as have an item for each counter
-                stop = min(n, start + n_levels)
-                while stop < n and group[stop] == group[stop - 1]:
-                    stop += 1
-                sort_part(level, group, start, stop, n_levels, group[start], group[stop - 1] - group[start] + 1,
-                          by_level, place, order)
-            else:
-                sort_part(level, group, 0, n, n_levels, 0, n_groups, by_level, place, order)
+            stop = start + 1
+            while stop < n and group[stop] >= group[stop - 1]:
+                if group[stop] > group[stop - 1] and stop >= start + n_levels:
+                    break
+                stop += 1
+            if stop < n and group[stop] < group[stop - 1]:  # not sorted: all at once
+                found = sort_part(level, group, 0, n, n_levels, 0, n_groups, by_level, place, even, order, rank,
+                                  &starts[0])
+                break
+            low = group[start]
+            if group[stop - 1] == low:
+                sort_group(level, start, stop, n_levels, place, even, order, rank)
+                starts[found] = start
+                found += 1
+            else:  # as many groups as have an item for each counter
+                found += sort_part(level, group, start, stop, n_levels, low, group[stop - 1] - low + 1, by_level,
+                                   place, even, order, rank, &starts[found])
             start = stop
-        starts[at] = n
-        for k in range(n - 1, -1, -1):
-            i, before = order[k], order[min(k + 1, n - 1)]
-            if group[i] != group[before]:
-                r = 0
-                at -= 1
-                starts[at] = k + 1
-            elif level[i] != level[before]:
-                r += 1
-            rank[k] = r
-        if n > 0:
-            at -= 1
-            starts[at] = 0
+        starts[found] = n
     free(by_level)
     free(place)
-    return at
+    return found

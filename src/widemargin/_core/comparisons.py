@@ -132,7 +132,7 @@ class Levels:
     @cached_property
     def group_of_run(self) -> IntArray:
         """Return the group of each run."""
-        return np.searchsorted(self.starts, self.runs[0]) - 1
+        return np.repeat(np.arange(self.starts.size - 1), self.rank[self.starts[:-1]] + 1)
 
     @cached_property
     def n_pairs(self) -> int:
@@ -174,8 +174,8 @@ def from_levels(level: IntArray, group: IntArray, weight: Array) -> Levels:
         level, group = (np.unique(codes, return_inverse=True)[1] for codes in (level, group))
         return from_levels(level, group, weight)
     order, rank, starts = (np.empty(n, np.int64) for n in (level.size, level.size, n_groups + 1))
-    at = _codes.sort_levels(level, group, n_levels, n_groups, order, rank, starts)
-    return Levels(level, group, weight, order, rank, starts[at:])
+    found = _codes.sort_levels(level, group, n_levels, n_groups, order, rank, starts)
+    return Levels(level, group, weight, order, rank, starts[: found + 1])
 
 
 def from_pairs(first: IntArray, second: IntArray, weight: Array, n_items: int) -> Rows:

@@ -261,7 +261,7 @@ class GroupedPairRisk:
         large = draw_large(self.levels, np.flatnonzero(is_large), share, rng)
         positions, counts, factor = (np.concatenate(both) for both in zip(small[:3], large[:3], strict=True))
         items, group = self.levels.order[positions], np.repeat(np.arange(counts.size), counts)
-        by_row = np.argsort(group * self.levels.n_items + items)  # as they lie within their groups
+        by_row = np.argsort(group * self.levels.n_items + items, kind="stable")  # as they lie within their groups
         items, factor = items[by_row], factor[by_row]
         own = self.take(items, group)
         whole = own.boosted(factor)

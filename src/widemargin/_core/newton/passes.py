@@ -68,6 +68,7 @@ class LinearPairs:
     pool: Pool | None = None
     rows: IntArray | None = None  # of X, group by group, where groups are scattered or not all of X is meant
     some: IntArray | None = None  # the rows of X that are meant, as the risk was given them; None: all
+    doubt: Callable[[], None] | None = None  # asked where a look is not finite: it may refuse X, which was not checked
     plan: list[Block] = field(default_factory=list)
     parts: list[Block] = field(default_factory=list)  # for looks, which cut them into pieces themselves
     probes: list[Probe] = field(default_factory=list)  # the one sample that preconditions, when it is first asked for
@@ -81,6 +82,7 @@ class LinearPairs:
         precise: bool | None = None,
         pool: Pool | None = None,
         some: IntArray | None = None,
+        doubt: Callable[[], None] | None = None,
     ) -> LinearPairs:
         """Lay out the blocks; products are widened where float32 is known to fail, unless told."""
         rows, risk = risk.contiguous()
@@ -92,7 +94,7 @@ class LinearPairs:
             )
         n = risk.levels.n_items
         parts = risk.blocks(max(LEAST_PART, n // PARTS))
-        return cls(X, risk, precise, pool, rows, some, risk.blocks(_rows_of_a_block(X, n)), parts)
+        return cls(X, risk, precise, pool, rows, some, doubt, risk.blocks(_rows_of_a_block(X, n)), parts)
 
     @property
     def n_features(self) -> int:
@@ -144,9 +146,8 @@ class LinearPairs:
         in_place = self._are_runs(items)
         items = items if self.rows is None else self.rows[items]
         pool = self.pool if items.size * self.n_features > LITTLE else None
-        if in_place:
-            return LinearPairs.of(self.X, risk, precise=self.precise, pool=pool, some=items)
-        return LinearPairs.of(self._copied(items), risk, precise=self.precise, pool=pool)
+        X, some = (self.X, items) if in_place else (self._copied(items), None)
+        return LinearPairs.of(X, risk, precise=self.precise, pool=pool, some=some, doubt=self.doubt)
 
     def _are_runs(self, items: IntArray) -> bool:
         """Return whether some rows are as quickly read from X as from a copy."""
@@ -182,7 +183,8 @@ class LinearPairs:
 
     def over(self, risk: GroupedPairRisk) -> LinearPairs:
         """Return another risk over the same rows."""
-        return LinearPairs.of(self.X, risk, precise=self.precise, pool=self.pool, some=self.some)
+        how: dict[str, Any] = {"precise": self.precise, "pool": self.pool, "some": self.some, "doubt": self.doubt}
+        return LinearPairs.of(self.X, risk, **how)
 
     def look(self, w: Array) -> Look:
         """Return the pairs' sums, X'g and g at w: one pass over X."""
@@ -190,6 +192,8 @@ class LinearPairs:
         for terms, part in self._map(lambda block: self._look_block(w, block, g[block.start : block.stop]), self.parts):
             sums += terms
             pull += part
+        if self.doubt is not None and not np.isfinite(sums[0]):
+            self.doubt()
         return Look(type(terms)(*sums.tolist()), pull, g)
 
     def curvature(self, w: Array, C: float) -> Curvature:
@@ -331,7 +335,8 @@ def _scales(X: Any, rows: IntArray | None = None) -> float:
     """Return by how much columns and their offsets exceed the spread of one, at some rows: float32 mixes them up."""
     some = X[:: max(1, X.shape[0] // 500)] if rows is None else X[rows[:: max(1, rows.size // 500)]]
     some = some.astype(float)
-    spread = some.std(axis=0)
+    with np.errstate(over="ignore", invalid="ignore"):  # of entries that nobody looked at yet
+        spread = some.std(axis=0)
     spread = spread[spread > 0.0]
     return float(max(spread.max(), np.abs(some).max()) / spread.min()) if spread.size > 0 else 1.0
 

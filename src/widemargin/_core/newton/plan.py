@@ -95,12 +95,16 @@ class Plan:
         *,
         is_shared: bool = False,
         is_roomy: bool = True,
+        doubt: Callable[[], None] | None = None,
     ) -> Plan:
-        """Lay out the data, for one solve or for several; `is_roomy` says that a kernel may be kept in float64."""
+        """Lay out the data, for one solve or for several; `is_roomy` says that a kernel may be kept in float64.
+
+        `doubt` is asked where a look at columns is not finite, and may refuse them.
+        """
         columns = map_.columns()
         if columns is None:
             return cls(None, map_.quick_gram(is_shared=is_shared and is_roomy), memory=Memory(is_roomy))
-        return cls(LinearPairs.of(columns, risk, pool=Pool(n_threads) if n_threads > 1 else None))
+        return cls(LinearPairs.of(columns, risk, pool=Pool(n_threads) if n_threads > 1 else None, doubt=doubt))
 
     def draw(self, data: LinearPairs, n_items: int, seed: int) -> Draw:
         """Return a sample of data, the same one whenever it is asked for."""
