@@ -54,7 +54,7 @@ def test_slopes_of_near_rows_bound_all_rows(kind, how):
     for point in points(problem, rng):
         part = near.near(problem, point, float(np.quantile(np.abs(point.short), 0.4)))
         slope = bounds.feasible(part.problem.risk, rng.uniform(0.0, 2.0, part.problem.rows.margin.size))
-        _, small = bounds.lower_bound(part.problem, slope)
+        small = bounds.lower_bound(part.problem, slope)[1]
         lifted = part.slopes(slope)
         assert_allclose(bounds.feasible(problem.risk, lifted), lifted, atol=1e-12)
         assert bounds.lower_bound(problem, lifted)[1] == pytest.approx(small, rel=1e-9)

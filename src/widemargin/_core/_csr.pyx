@@ -55,15 +55,24 @@ def times(const double[::1] data, const index[::1] indices, const index[::1] ind
     cdef const real* row
     cdef double* to
     cdef bint is_packed = X.strides[1] == sizeof(real) and out.strides[1] == sizeof(double)
-    out[: which.shape[0]] = 0.0
+    cdef bint is_first
     with nogil:
         for k in range(which.shape[0]):
+            is_first = True
             for e in range(indptr[which[k]], indptr[which[k] + 1]):
                 c = data[e]
                 if is_packed:
                     row, to = &X[indices[e], 0], &out[k, 0]
-                    for j in range(p):
-                        to[j] += c * row[j]
+                    if is_first:
+                        for j in range(p):
+                            to[j] = c * row[j]
+                    else:
+                        for j in range(p):
+                            to[j] += c * row[j]
                 else:
                     for j in range(p):
-                        out[k, j] += c * X[indices[e], j]
+                        out[k, j] = c * X[indices[e], j] + (0.0 if is_first else out[k, j])
+                is_first = False
+            if is_first:  # a row without entries
+                for j in range(p):
+                    out[k, j] = 0.0

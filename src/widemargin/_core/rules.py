@@ -13,6 +13,7 @@ from .solution import Array
 
 FLAT = 1e-7  # a slope below this share of the total weight is zero: the optimal levels form an interval
 MANY = 4096  # targets of which not all are sorted
+NEWTON_STEPS = 30  # towards a level that squared slacks have; beyond, the targets are sorted after all
 SAME = 1e-9  # utilities closer than this share of the largest are equal
 ON_MARGIN = 1e-6  # utilities are trusted to this when a margin of 1 is tested
 
@@ -20,7 +21,7 @@ ON_MARGIN = 1e-6  # utilities are trusted to this when a margin of 1 is tested
 def best_levels(rows: Rows, z: Array, C: float, loss: Loss, around: tuple[float, float] | None = None) -> Array:
     """Return the level that is best for the differences z: the middle of the optimal interval.
 
-    `around` are bounds that most likely hold it: they save a sort.
+    `around` are bounds that most likely hold it, in their middle: they save a sort.
     """
     if rows.E.shape[1] == 0:
         return np.zeros(0)
@@ -28,7 +29,7 @@ def best_levels(rows: Rows, z: Array, C: float, loss: Loss, around: tuple[float,
     target = (rows.margin - z) / e
     if np.isinf(C) or loss.squared:
         weight = np.ones(z.size) if np.isinf(C) else rows.weight * e**2
-        low, high = _squared_interval(target, e, weight)
+        low, high = _squared_interval(target, e, weight, around)
     else:
         low, high = level_interval(target, e, rows.weight * np.abs(e), around)
     return np.array([_middle(low, high)])
@@ -73,11 +74,18 @@ def _flat_part(
     return float(bounds[k]), float(bounds[end])
 
 
-def _squared_interval(target: Array, e: Array, weight: Array) -> tuple[float, float]:
+def _squared_interval(
+    target: Array, e: Array, weight: Array, around: tuple[float, float] | None = None
+) -> tuple[float, float]:
     """Return the minimisers of the squared version; where no loss remains, the whole interval."""
     low, high = np.max(target[e > 0], initial=-np.inf), np.min(target[e < 0], initial=np.inf)
     if low <= high:
         return float(low), float(high)
+    if target.size > MANY:
+        begin = 0.5 * (around[0] + around[1]) if around is not None else float(weight @ target / weight.sum())
+        found = _squared_level(target, e < 0, weight, begin)
+        if found is not None:
+            return found, found
     order = np.argsort(target, kind="stable")
     t, c, below = target[order], weight[order], (e < 0)[order]
     n_left, s_left = np.cumsum(c * below), np.cumsum(c * below * t)  # e < 0 rows left of b pull down
@@ -87,6 +95,20 @@ def _squared_interval(target: Array, e: Array, weight: Array) -> tuple[float, fl
     k = max(int(np.argmax(derivative >= 0)) - 1, 0)
     b = (s_left[k] + s_right[k]) / (n_left[k] + n_right[k])
     return float(b), float(b)
+
+
+def _squared_level(target: Array, below: NDArray[np.bool_], weight: Array, b: float) -> float | None:
+    """Return the minimiser by Newton's method, which is exact once the same rows pull twice; None where it is not."""
+    last = None
+    for _ in range(NEWTON_STEPS):
+        pulls = (target < b) == below
+        if last is not None and np.array_equal(pulls, last):
+            return b
+        size = float(weight @ pulls)
+        if size <= 0.0:
+            return None
+        b, last = float((weight * pulls) @ target) / size, pulls
+    return None
 
 
 def _middle(low: float, high: float) -> float:

@@ -64,8 +64,10 @@ def verdict(problem: Problem, found: Run, nothing: Nothing, part: Near | None = 
     """Recompute both bounds from the data; the run may be one of near rows."""
     rows, C, loss = problem.rows, problem.C, problem.risk.loss
     small = problem if part is None else part.problem
-    slope = feasible(small.risk, found.best.slope)
-    point, g = found.best.point, small.pulled(slope)
+    point, slope, g = found.best.point, found.best.slope, found.best.image
+    if g is None:
+        slope = feasible(small.risk, slope)
+        g = small.pulled(slope)
     f, image = problem.space.exact(point.f.w, g)
     z = problem.reach(f)
     around = (float(point.b[0]) - WIDTH * found.h, float(point.b[0]) + WIDTH * found.h) if point.b.size else None

@@ -20,6 +20,7 @@ class Best(NamedTuple):
     primal: float
     slope: Array
     dual: float
+    image: Array | None = None  # coordinates of the function that the slopes make, where they are feasible as they are
 
     @property
     def gap(self) -> float:
@@ -28,19 +29,19 @@ class Best(NamedTuple):
 
     def with_primal(self, point: Point, primal: float) -> Best:
         """Return the better of this and another primal point."""
-        return Best(point, primal, self.slope, self.dual) if primal < self.primal else self
+        return self._replace(point=point, primal=primal) if primal < self.primal else self
 
-    def with_dual(self, slope: Array, dual: float) -> Best:
+    def with_dual(self, slope: Array, dual: float, image: Array | None = None) -> Best:
         """Return the better of this and another dual point."""
-        return Best(self.point, self.primal, slope, dual) if dual > self.dual else self
+        return self._replace(slope=slope, dual=dual, image=image) if dual > self.dual else self
 
 
-def lower_bound(problem: Problem, slope: Array) -> tuple[Array, float]:
-    """Return feasible slopes at their best multiple, and the dual value: one product with the data."""
+def lower_bound(problem: Problem, slope: Array) -> tuple[Array, float, Array]:
+    """Return feasible slopes at their best multiple, the dual value and their function: one product with the data."""
     slope = feasible(problem.risk, slope)
     image = problem.space.gradient(problem.pulled(slope))
     t, dual = dual_value(problem, slope, problem.space.inner(image, image))
-    return t * slope, dual
+    return t * slope, dual, t * image.w
 
 
 def dual_value(problem: Problem, slope: Array, norm: float) -> tuple[float, float]:

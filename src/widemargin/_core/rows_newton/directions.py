@@ -6,25 +6,21 @@ follow in closed form; conjugate gradients where neither fits.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy import linalg, sparse
-from scipy.linalg import blas
 
-from .. import _csr
-from ..comparisons import IntArray, Rows
 from ..row_risk import RowLook
 from ..solution import Array
+from .column_hessian import column_hessian
 from .problem import Problem, View
 from .spaces import Columns, Vector
 
 MANY_COLUMNS = 4000  # columns above which no Hessian is formed
 SPARSE_COLUMNS = 400  # columns above which a sparse X has it factored only where conjugate gradients do not get there
 MANY_CURVED = 6000  # curved items above which their Gram matrix is not factored
-ENTRIES = 2**21  # of the written-out rows at a time
 FORCING, MOST_STEPS = 0.05, 300  # of conjugate gradients
 MOST_RIDGES = 12  # times ten each, from the rounding of K on
 SOME_CURVED = 300  # up to which float64 costs nothing that matters
@@ -68,7 +64,7 @@ def _level_curvature(problem: Problem, view: View) -> Array:
 def _by_columns(problem: Problem, view: View) -> tuple[Vector, Array]:
     space: Columns = problem.space  # type: ignore[assignment]
     p = space.n_coordinates
-    H = problem.C * _hessian(problem, view.look)
+    H = problem.C * column_hessian(problem, view.look)
     np.einsum("ii->i", H)[:p] += 1.0
     H[p:, p:] = _level_curvature(problem, view)
     step = -_solved(H, np.concatenate([view.residual.w, _level_gradient(problem, view)]))
@@ -87,69 +83,6 @@ def _solved(H: Array, g: Array) -> Array:
             return scale * linalg.lapack.dpotrs(factor, scale * g, lower=1)[0]
         jitter *= 100.0
     return scale**2 * g
-
-
-def _hessian(problem: Problem, look: RowLook) -> Array:
-    """Return the lower half of B'HB, B = [D X, E]."""
-    rows, X = problem.rows, problem.space.X  # type: ignore[union-attr]
-    curved = np.flatnonzero(look.curvature)
-    if look.tie is None and curved.size > 4 * rows.shape[1]:
-        return _over_items(rows, X, look.curvature)
-    if sparse.issparse(X):
-        sums = None if look.tie is None else problem.risk.curved_sums(curved)
-        return _sparse_hessian(rows, X, look, curved, sums)
-    k = rows.E.shape[1] + X.shape[1]
-    H = np.zeros((k, k), order="F")
-    for part, starts in _parts(rows, curved, max(1, ENTRIES // k)):
-        B = _written_out(rows, X, part)
-        B *= np.sqrt(look.curvature[part])[:, None]
-        blas.dsyrk(1.0, B.T, beta=1.0, c=H, lower=1, overwrite_c=1)
-        if look.tie is not None and rows.task is not None:
-            share = look.tie[rows.task[part[starts]]] / look.curvature[part[starts]]  # rows of a task curve alike
-            S = np.sqrt(share)[:, None] * np.add.reduceat(B, starts)
-            blas.dsyrk(-1.0, S.T, beta=1.0, c=H, lower=1, overwrite_c=1)
-    return H
-
-
-def _parts(rows: Rows, curved: IntArray, size: int) -> Iterator[tuple[IntArray, IntArray]]:
-    """Yield curved rows in parts of about a size, tasks whole, and where their tasks begin."""
-    first = np.arange(curved.size)
-    if rows.task is not None:
-        first = np.flatnonzero(np.diff(rows.task[curved], prepend=-1))
-    a = 0
-    while a < first.size:
-        b = max(a + 1, int(np.searchsorted(first, first[a] + size)))
-        end = first[b] if b < first.size else curved.size
-        yield curved[first[a] : end], first[a:b] - first[a]
-        a = b
-
-
-def _written_out(rows: Rows, X: Any, part: IntArray) -> Array:
-    """Return [D X, E] of some rows."""
-    B = np.empty((part.size, X.shape[1] + rows.E.shape[1]))
-    _csr.times(rows.D.data, rows.D.indices, rows.D.indptr, part, X, B[:, : X.shape[1]])
-    B[:, X.shape[1] :] = rows.E[part]
-    return B
-
-
-def _sparse_hessian(rows: Rows, X: Any, look: RowLook, curved: IntArray, sums: sparse.csr_array | None) -> Array:
-    B = sparse.hstack([rows.D[curved] @ X, sparse.csr_array(rows.E[curved])], format="csr")
-    H = B.T @ (sparse.diags_array(look.curvature[curved]) @ B)
-    if sums is not None and look.tie is not None:
-        S = sums @ B
-        H = H - S.T @ (sparse.diags_array(look.tie) @ S)
-    return np.asarray(H.toarray())
-
-
-def _over_items(rows: Rows, X: Any, curvature: Array) -> Array:
-    """Return B'HB through the items' Laplacian: many rows over few items."""
-    L = rows.D.T @ (sparse.diags_array(curvature) @ rows.D)
-    bend = rows.D.T @ (curvature[:, None] * rows.E)
-    F = X if sparse.issparse(X) else X.astype(float, copy=False)
-    corner = F.T @ (L @ F)
-    side = F.T @ bend
-    corner = corner.toarray() if sparse.issparse(corner) else corner
-    return np.block([[corner, side], [side.T, rows.E.T @ (curvature[:, None] * rows.E)]])
 
 
 # --- Gram matrices ----------------------------------------------------------------------------------------------------

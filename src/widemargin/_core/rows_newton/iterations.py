@@ -51,7 +51,7 @@ class Run:
         Where f = C * (function of the slopes): (I + C B'HB) (df, db) = (f, 0).
         """
         f = self.best.point.f
-        return direction(self.problem, replace(self.view, residual=f.moved(-2.0, f)))
+        return direction(self.problem, replace(self.view, given=f.moved(-2.0, f)))
 
 
 def run(
@@ -92,7 +92,9 @@ def run(
         point = best_level(problem, Point(point.f.moved(s, step), point.b + s * db, point.short - s * dz))
         held = held and (held.moved(view, dz, s) if s else held.given_up(problem, point))
         view = _view(problem, point, held)
-        best = best.with_primal(point, view.primal).with_dual(view.look.slope, view.primal - view.gap)
+        best = best.with_primal(point, view.primal)
+        if best.gap > tol * best.primal:  # else what was predicted is enough
+            best = best.with_dual(view.look.slope, view.primal - view.gap)
     fitting = problem.risk.h * _widen(tol * view.primal, view.excess)
     return Run(best, k, bool(best.gap <= tol * best.primal), problem, view, fitting)
 
@@ -109,7 +111,7 @@ def _shrink(room: float, *, is_held: bool) -> float:
     return float(np.clip(np.sqrt(0.3 * room), 0.2, 0.5))
 
 
-def _predicted(problem: Problem, view: View, dz: Array) -> tuple[Array, float]:
+def _predicted(problem: Problem, view: View, dz: Array) -> tuple[Array, float, Array]:
     """Return the slopes at the end of Newton's step, as its model has them: their function is where it leads.
 
     Where the Hessian is large, the slopes at a point make a function far from it, and these do not.

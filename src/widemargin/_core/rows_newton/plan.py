@@ -20,7 +20,7 @@ NEXT, NEXT_RANGE = 0.5, (1.0, 16.0)  # the last smoothing times this and its ste
 QUICK = 5  # steps up to which the smoothing that would have been enough begins the next solve
 FARTHEST = 2.0  # a step in log C, in terms of the last one, that is extrapolated
 MOST_ENTRIES = 1 << 23  # of the differences of all rows, where they are written out for a path
-AHEAD = 3.0  # rows are near up to this times the distance from which one came to its margin last time
+AHEAD = 1.2  # rows are near up to this times the distance from which one came to its margin last time
 KEPT = 0.5  # of the distance before that, at least
 FIRST, SOME = 0.25, 1000  # the share of rows that are near at first, and rows that tell how far they are
 
@@ -83,7 +83,7 @@ class Plan:
         ahead = float(np.log(problem.C / C))
         if self.slope is None or abs(ahead) > FARTHEST * self.slope.distance:
             return Start(f, b, self.h, problem.slopes(f))
-        f = problem.space.moved(f, ahead, self.slope.f)
+        f = f.moved(ahead, self.slope.f)
         return Start(f, b + ahead * self.slope.b, self.h, problem.slopes(f))
 
     def near(self, problem: Problem, point: Point) -> Near | None:
@@ -99,7 +99,7 @@ class Plan:
             return setting
         self.is_written, problem = True, setting.problem
         rows, space = problem.rows, problem.space
-        if not isinstance(space, Columns) or sparse.issparse(space.X):
+        if rows.is_single or not isinstance(space, Columns) or sparse.issparse(space.X):
             return setting
         X = space.X
         if rows.shape[0] * X.shape[1] > min(MOST_ENTRIES, 2 * X.size):
@@ -120,8 +120,7 @@ class Plan:
             self.slope = None
         elif last is not None and last.C != C:
             d = float(np.log(C / last.C))
-            f = problem.space.slope(said.f, last.f, d)
-            self.slope = Slope(f, (self.last.b - last.b) / d, abs(d))
+            self.slope = Slope(said.f.slope(last.f, d), (self.last.b - last.b) / d, abs(d))
         elif self.is_shared:
             f, b = found.tangent()
             f = f if part is None else problem.space.vector(f.w)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -38,14 +39,29 @@ class Start(NamedTuple):
 
 @dataclass(frozen=True)
 class View:
-    """What a point looks like under a smoothing: slopes, the function they make, and the parts of the gap."""
+    """What a point looks like under a smoothing: slopes, the function they make, and the parts of the gap.
 
+    That function is a product with the data, made when it is asked for.
+    """
+
+    problem: Problem
+    f: Vector
     look: RowLook
     primal: float
-    residual: Vector  # f less the function that the slopes make
-    error: float  # 1/2 |residual|^2
     excess: float  # of the smoothing; error + excess = primal - dual
     ahead: Array | None = None  # where the look's slopes are not those at the point: the difference
+    given: Vector | None = None  # instead of the residual
+
+    @cached_property
+    def residual(self) -> Vector:
+        """Return f less the function that the slopes make."""
+        problem = self.problem
+        return self.given or problem.space.gradient(self.f.w - problem.pulled(self.look.slope))
+
+    @property
+    def error(self) -> float:
+        """Return 1/2 |residual|^2."""
+        return 0.5 * max(0.0, self.problem.space.inner(self.residual, self.residual))
 
     @property
     def gap(self) -> float:
@@ -89,16 +105,14 @@ class Problem:
         return D.data * f.w[D.indices] / self.C if self.space.is_gram and self.rows.is_single else None
 
     def view(self, point: Point) -> View:
-        """Look at a point: one product with the data."""
+        """Look at a point."""
         return self.seen(point, self.risk.look(point.short))
 
     def seen(self, point: Point, look: RowLook) -> View:
-        """Return the view of a point by slopes and curvatures: one product with the data."""
-        residual = self.space.gradient(point.f.w - self.pulled(look.slope))
+        """Return the view of a point by slopes and curvatures."""
         norm = self.space.inner(point.f, point.f)
         primal = 0.5 * norm + self.C * (look.loss + self.rows.constant)
-        error = 0.5 * max(0.0, self.space.inner(residual, residual))
-        return View(look, primal, residual, error, self.C * look.excess)
+        return View(self, point.f, look, primal, self.C * look.excess)
 
     def sample(self) -> tuple[Problem, IntArray] | None:
         """Return a part that weighs as much as the whole, and its items; None where the whole is small."""

@@ -6,7 +6,7 @@ A vector of the space is a function: its coordinates `w` and its utilities `u` a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -18,6 +18,7 @@ from ..lower_half import LowerHalf, mirrored
 from ..solution import Array
 
 CONVERTED = 4096  # rows of X converted to float64 at a time
+CACHED = 1 << 18  # bytes of X that are multiplied by several vectors
 TILE = 64  # differences written out at a time
 
 
@@ -31,12 +32,30 @@ class Vector(NamedTuple):
         """Return self + step * along."""
         return Vector(self.w + step * along.w, self.u + step * along.u)
 
+    def slope(self, before: Vector, distance: float) -> Vector:
+        """Return (self - before) / distance."""
+        return Vector((self.w - before.w) / distance, (self.u - before.u) / distance)
+
+
+@dataclass
+class Kept:
+    """The last Hessian of the rows over some columns, and the curvatures that it is of."""
+
+    H: Array | None = None
+    curvature: Array | None = None
+    most: float = 0.0  # the largest trace since it was made from nothing
+
+    def keep(self, H: Array, curvature: Array) -> None:
+        """Remember a Hessian."""
+        self.H, self.curvature, self.most = H, curvature, max(self.most, float(np.trace(H)))
+
 
 @dataclass(frozen=True)
 class Columns:
     """u = X w, X dense (float32 or float64, never copied whole) or CSR."""
 
     X: Any
+    kept: Kept = field(default_factory=Kept, compare=False)
     is_gram = is_rounded = False
 
     @property
@@ -71,17 +90,18 @@ class Columns:
         starts = range(0, self.n_items, CONVERTED)
         return np.sum([g[i : i + CONVERTED] @ self.X[i : i + CONVERTED].astype(float) for i in starts], axis=0)
 
+    def pulled_each(self, gs: Sequence[Array]) -> list[Array]:
+        """Return X'g of some g; X, which is dense, is read once."""
+        size, out = max(64, CACHED // (8 * self.n_coordinates)), np.zeros((len(gs), self.n_coordinates))
+        for i in range(0, self.n_items, size):
+            X = self.X[i : i + size].astype(float, copy=False)
+            for k, g in enumerate(gs):
+                out[k] += g[i : i + size] @ X
+        return list(out)
+
     def inner(self, a: Vector, b: Vector) -> float:
         """Return the inner product of the weights."""
         return float(a.w @ b.w)
-
-    def slope(self, f: Vector, before: Vector, distance: float) -> Vector:
-        """Return (f - before) / distance, without utilities."""
-        return self.gradient((f.w - before.w) / distance)
-
-    def moved(self, f: Vector, step: float, slope: Vector) -> Vector:
-        """Return f + step * slope."""
-        return self.vector(f.w + step * slope.w)
 
     def zero(self) -> Vector:
         """Return the function that is zero."""
@@ -149,14 +169,6 @@ class Coefficients:
     def inner(self, a: Vector, b: Vector) -> float:
         """Return a'Kb."""
         return float(a.w @ b.u)
-
-    def slope(self, f: Vector, before: Vector, distance: float) -> Vector:
-        """Return (f - before) / distance."""
-        return Vector((f.w - before.w) / distance, (f.u - before.u) / distance)
-
-    def moved(self, f: Vector, step: float, slope: Vector) -> Vector:
-        """Return f + step * slope."""
-        return f.moved(step, slope)
 
     def zero(self) -> Vector:
         """Return the function that is zero."""
