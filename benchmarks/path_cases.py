@@ -86,17 +86,21 @@ def vectors(n, quick, Cs=SOFT, **how):
 
 
 def comparison(estimator, n, **more):
-    """Pairs with ties: wins beyond the level and ties within it, wins alone, or ties in both directions."""
+    """Pairs of points, half of them ties."""
     made = make_comparisons(n, norm=1, noise=0.1, random_state=0)
     points = made.X.reshape(-1, 2)
     if estimator.kernel == "linear":  # the utility is no linear function of the points themselves
         points = np.hstack([points, points**2, np.abs(points[:, :1] * points[:, 1:])])
-    pairs = Pairs(points, np.arange(2 * n).reshape(-1, 2))
-    wins = made.y != 0
+    return compared(estimator, Pairs(points, np.arange(2 * n).reshape(-1, 2)), made.y, **more)
+
+
+def compared(estimator, pairs, y, **more):
+    """Pairs with ties: wins beyond the level and ties within it, wins alone, or ties in both directions."""
+    wins, (first, second) = y != 0, pairs.index.T
 
     def slack(u, level, loss):
-        s = u[0::2] - u[1::2]
-        win, tie = made.y[wins] * s[wins], s[~wins]
+        s = u[first] - u[second]
+        win, tie = y[wins] * s[wins], s[~wins]
         if estimator.ties == "threshold":
             return _summed(1.0 - win, loss)
         if estimator.ties == "both_ways":
@@ -104,7 +108,7 @@ def comparison(estimator, n, **more):
         parts = (1.0 - level - win, 1.0 + level + tie, 1.0 + level - tie)
         return sum(_summed(part, loss) for part in parts)
 
-    return Case(estimator, pairs, made.y, slack, pairs.items, **more)
+    return Case(estimator, pairs, y, slack, pairs.items, **more)
 
 
 def choice(estimator, n):
@@ -120,23 +124,29 @@ def choice(estimator, n):
     return Case(estimator, made.X, made.y, slack, made.X, {"qid": made.qid})
 
 
-def classes(estimator, n):
+def classes(estimator, X, u, **more):
     """Two classes that overlap."""
-    X, u = _curved(n)
     y = np.where(u > np.median(u), 1, -1)
-    return Case(estimator, X, y, lambda u, b, loss: _summed(1.0 - y * (u + b), loss), X)
+    return Case(estimator, X, y, lambda u, b, loss: _summed(1.0 - y * (u + b), loss), X, **more)
 
 
-def values(estimator, n):
+def values(estimator, X, y, **more):
     """Noisy targets."""
-    X, y = _curved(n)
-    return Case(estimator, X, y, lambda u, b, loss: _summed(np.abs(y - u - b) - estimator.epsilon, loss), X)
+    return Case(estimator, X, y, lambda u, b, loss: _summed(np.abs(y - u - b) - estimator.epsilon, loss), X, **more)
 
 
 def _curved(n):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, 5))
     return X, np.sin(X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * rng.normal(size=n)
+
+
+def _straight(kind, quick, **how):
+    """Classes or targets by 60 columns and noise."""
+    n, rng = 500 if quick else 50_000, np.random.default_rng(0)
+    X, w = rng.normal(size=(n, 60)), rng.normal(size=60)
+    make = values if kind is MarginRegressor else classes
+    return make(kind(**how), X, X @ w / 8.0 + rng.normal(size=n), Cs=np.logspace(0, 4, 20) / n)
 
 
 def _steep(n, n_queries):
@@ -147,10 +157,13 @@ def _steep(n, n_queries):
 
 
 def _of_table(name, quick):
-    """A ranking workload of the table, two decades of C to either side of its own."""
+    """A workload of the table, two decades of C to either side of its own."""
     problem = WORKLOADS[name].make(quick)
+    Cs = problem.C * np.logspace(-2, 2, 20)
+    if problem.kind == "comparison":
+        return compared(ours(problem), Pairs(problem.X, problem.index), problem.y, Cs=Cs)
     more = {"one_norm": lambda model: model.dual_coef_} if problem.kind == "vectors" else {}
-    return ranking(ours(problem), problem.X, problem.y, problem.qid, Cs=problem.C * np.logspace(-2, 2, 20), **more)
+    return ranking(ours(problem), problem.X, problem.y, problem.qid, Cs=Cs, **more)
 
 
 def _graded(estimator, n_queries, size, p, **more):
@@ -174,7 +187,18 @@ def _rbf(kind, gamma=0.1, **how):
 
 SQUARED = {"loss": "squared_hinge"}
 RBF = {"kernel": "rbf", "gamma": 0.1}
-TABLE = ("graded-10k", "kernel-600-hinge", "kernel-1k", "kernel-3k", "ordinal-5k", "signed-200", "signed-400")
+TABLE = (
+    "graded-10k",
+    "badly-scaled",
+    "kernel-600-hinge",
+    "kernel-1k",
+    "kernel-3k",
+    "ordinal-5k",
+    "compare-5k",
+    "votes-100k",
+    "signed-200",
+    "signed-400",
+)
 POLY = {"kernel": "poly", "degree": 2, "coef0": 1.0, "gamma": 1.0}
 CASES = {  # name: n (1 for a smoke test) -> Case
     "ranking 300": lambda q: _graded(RankingSVM(), 4 if q else 20, 15, 10),
@@ -217,9 +241,11 @@ CASES = {  # name: n (1 for a smoke test) -> Case
     ),
     "kernel comparison 2000": lambda q: comparison(_rbf(ComparisonSVM, 0.2), 60 if q else 2000),
     "choice 500": lambda q: choice(TopRankSVM(), 40 if q else 500),
-    "classes 600": lambda q: classes(MarginClassifier(), 60 if q else 600),
-    "classes 600 rbf": lambda q: classes(_rbf(MarginClassifier), 60 if q else 600),
-    "values 600": lambda q: values(MarginRegressor(), 60 if q else 600),
+    "classes 600": lambda q: classes(MarginClassifier(), *_curved(60 if q else 600)),
+    "classes 600 rbf": lambda q: classes(_rbf(MarginClassifier), *_curved(60 if q else 600)),
+    "classes 50k": partial(_straight, MarginClassifier),
+    "classes 50k squared": partial(_straight, MarginClassifier, **SQUARED),
+    "values 600": lambda q: values(MarginRegressor(), *_curved(60 if q else 600)),
     "one norm 200": lambda q: vectors(200, q),
     "one norm 400": lambda q: vectors(400, q),
     "one norm 400 pairs": lambda q: vectors(400, q, vectors="pairs"),
@@ -230,6 +256,8 @@ CASES = {  # name: n (1 for a smoke test) -> Case
     "one norm 400 rbf positive": lambda q: vectors(400, q, positive=True, **RBF),
     "one norm 200 rbf pairs": lambda q: vectors(200, q, vectors="pairs", **RBF),
     "one norm 200 rbf pairs positive": lambda q: vectors(200, q, vectors="pairs", positive=True, **RBF),
-    "values 600 rbf": lambda q: values(_rbf(MarginRegressor), 60 if q else 600),
+    "values 600 rbf": lambda q: values(_rbf(MarginRegressor), *_curved(60 if q else 600)),
+    "values 50k": partial(_straight, MarginRegressor),
+    "values 50k squared": partial(_straight, MarginRegressor, loss="squared_epsilon_insensitive"),
     **{name: partial(_of_table, name) for name in TABLE},
 }

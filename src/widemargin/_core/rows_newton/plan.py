@@ -20,7 +20,7 @@ NEXT, NEXT_RANGE = 0.5, (1.0, 16.0)  # the last smoothing times this and its ste
 QUICK = 5  # steps up to which the smoothing that would have been enough begins the next solve
 FARTHEST = 2.0  # a step in log C, in terms of the last one, that is extrapolated
 MOST_ENTRIES = 1 << 23  # of the differences of all rows, where they are written out for a path
-AHEAD = 1.2  # rows are near up to this times the distance from which one came to its margin last time
+AHEAD = 1.5  # rows are near up to this times the distance from which one came to its margin last time
 KEPT = 0.5  # of the distance before that, at least
 FIRST, SOME = 0.25, 1000  # the share of rows that are near at first, and rows that tell how far they are
 
