@@ -1,6 +1,7 @@
 """Newton for explicit rows against the interior point: true bounds, equal answers, the same rules at the edges."""
 
 from dataclasses import replace
+from threading import Thread
 
 import numpy as np
 import pytest
@@ -253,6 +254,22 @@ def test_a_task_of_one_row_is_a_row_of_its_own(loss):
     assert_allclose(own.slope, shared.slope, rtol=1e-7)
     assert own.smooth == pytest.approx(shared.smooth, rel=1e-7)
     assert own.loss == pytest.approx(shared.loss)
+
+
+@pytest.mark.parametrize("squared", [False, True])
+def test_levels_of_shared_slacks_are_found_where_rounding_moves_rows_across(squared):
+    """Rows within a few units of the last place, under a smoothing as small: every search ends."""
+    rng = np.random.default_rng(0)
+    n, size = 20_000, 4
+    base = rng.uniform(0.0, 10.0, (n, 1))
+    h, t = 4e-16, (base + rng.integers(-3, 4, (n, size)) * np.spacing(base)).ravel()
+    slope, curvature, tie = np.empty(t.size), np.empty(t.size), np.empty(n)
+    start = np.arange(0, t.size + 1, size)
+    work = Thread(target=_rows.shared, args=(t, np.ones(n), start, h, squared, slope, curvature, tie), daemon=True)
+    work.start()
+    work.join(20.0)  # a search that goes in circles would never end
+    assert not work.is_alive()
+    assert np.all(np.isfinite(slope) & (slope >= 0.0))
 
 
 @pytest.mark.parametrize("loss", LOSSES)

@@ -27,7 +27,7 @@ cdef inline double _level(Given v, Py_ssize_t a, Py_ssize_t b, double shift, dou
             if v[k] + shift > tau:  # strict: a row at the level has slope zero
                 total += v[k] + shift
                 now += 1
-        if now == n or now == 0:
+        if now == 0 or 0 <= n <= now:  # more than before: by rounding alone, and so without end
             break
         n = now
         if squared:
