@@ -62,12 +62,18 @@ class Near:
         return _seen(z, self.rows, self.far)
 
 
-def near(problem: Problem, point: Point, radius: float) -> Near | None:
-    """Return the problem of the rows within a distance of their margins; None where it is not worth it or not exact."""
+def may_be_near(problem: Problem) -> bool:
+    """Return whether some rows may stand for all: where they have hinges of their own, and X is dense."""
     rows, space = problem.rows, problem.space
     if problem.risk.loss.squared or rows.task is not None or rows.margin.size < FEWEST:
-        return None
-    if not isinstance(space, Columns) or sparse.issparse(space.X):
+        return False
+    return isinstance(space, Columns) and not sparse.issparse(space.X)
+
+
+def near(problem: Problem, point: Point, radius: float) -> Near | None:
+    """Return the problem of the rows within a distance of their margins; None where it is not worth it or not exact."""
+    rows = problem.rows
+    if not may_be_near(problem):
         return None
     chosen, far = _split(rows, point.short, radius)
     if chosen.size > MOST * rows.margin.size:

@@ -9,7 +9,7 @@ import numpy as np
 
 from .answer import Nothing, Verdict, verdict
 from .iterations import Run, from_sample, run
-from .near import Near
+from .near import Near, may_be_near
 from .plan import Plan
 from .problem import Problem, Start
 
@@ -46,7 +46,7 @@ def solve(problem: Problem, plan: Plan, goal: Goal) -> Outcome:
     begin, n_iter = plan.begin(problem), 0
     if begin is None and plan.is_shared:
         begin = _sampled(problem, goal)
-    for _ in range(NEAR_ROUNDS):
+    for _ in range(NEAR_ROUNDS if may_be_near(problem) else 0):
         tried = None if begin is None else _by_near_rows(problem, plan, goal, begin, n_iter)
         if tried is None or not tried.found.is_done:
             break
@@ -74,7 +74,9 @@ def _by_near_rows(problem: Problem, plan: Plan, goal: Goal, begin: Start, n_iter
 
 
 def _by_all_rows(problem: Problem, plan: Plan, goal: Goal, begin: Start | None, n_iter: int) -> Outcome:
-    first, tol = None if begin is None else problem.point(begin.f, begin.b).short, goal.tol
+    first, tol = None, goal.tol
+    if begin is not None and may_be_near(problem):
+        first = problem.point(begin.f, begin.b).short
     for _ in range(TRIES):
         found = run(problem, tol, goal.max_iter, goal.report, begin)
         said = verdict(problem, found, goal.nothing)
