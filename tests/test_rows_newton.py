@@ -257,6 +257,42 @@ def test_a_task_of_one_row_is_a_row_of_its_own(loss):
 
 
 @pytest.mark.parametrize("squared", [False, True])
+@pytest.mark.parametrize("n", [0, 1, 7, 8, 33, 1000])
+def test_sums_over_rows_with_own_slacks(n, squared):
+    """Slopes, curvatures, sums and derivatives along a line, row by row; at both ends of the smoothing too."""
+    rng = np.random.default_rng(n)
+    h, weight, dz = 0.25, rng.uniform(0.5, 2.0, n), rng.normal(size=n)
+    t = np.where(rng.random(n) < 0.3, rng.choice([-h, 0.0, h], n), rng.normal(size=n))
+    slope, curvature = np.empty(n), np.empty(n)
+    smooth, loss, excess = _rows.own(t, weight, h, squared, slope, curvature)
+    positive = np.maximum(t, 0.0)
+    share = 2.0 * positive if squared else np.clip((t + h) / (2.0 * h), 0.0, 1.0)
+    bent = (2.0 * (t > 0.0)) if squared else (np.abs(t) < h) / (2.0 * h)
+    assert_allclose(slope, weight * share, atol=1e-15)
+    assert_allclose(curvature, weight * bent, atol=1e-15)
+    assert loss == pytest.approx(float(weight @ (positive**2 if squared else positive)), rel=1e-12)
+    missed = 0.0 if squared else float(weight @ (positive - share * t))
+    assert excess == pytest.approx(missed, rel=1e-12, abs=1e-14)
+    each = positive**2 if squared else np.where(np.abs(t) < h, h * share**2, positive)
+    assert smooth == pytest.approx(float(weight @ each), rel=1e-12)
+    end = t - 0.3 * dz
+    share = 2.0 * np.maximum(end, 0.0) if squared else np.clip((end + h) / (2.0 * h), 0.0, 1.0)
+    bent = (2.0 * (end > 0.0)) if squared else (np.abs(end) < h) / (2.0 * h)
+    expected = -float((weight * dz) @ share), float((weight * dz**2) @ bent)
+    assert _rows.own_along(t, dz, weight, h, squared, 0.3) == pytest.approx(expected, rel=1e-11, abs=1e-12)
+
+
+@pytest.mark.parametrize("squared", [False, True])
+def test_a_row_that_is_not_a_number_shows_in_the_sums(squared):
+    """Whoever looks must not take the others for all."""
+    for at in range(9):
+        t = np.ones(9)
+        t[at] = np.nan
+        assert np.isnan(_rows.own(t, np.ones(9), 0.5, squared, np.empty(9), np.empty(9))[:2]).all()
+        assert np.isnan(_rows.own_along(t, np.ones(9), np.ones(9), 0.5, squared, 0.1)[0])
+
+
+@pytest.mark.parametrize("squared", [False, True])
 def test_levels_of_shared_slacks_are_found_where_rounding_moves_rows_across(squared):
     """Rows within a few units of the last place, under a smoothing as small: every search ends."""
     rng = np.random.default_rng(0)

@@ -10,7 +10,16 @@ Huber's), so that
 with the level tau at 0 where the slopes fit below it, else where they sum to 1 (hinge) or to 2 tau (squared).
 """
 
+from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
+
+cdef extern from "_row_sums.h":
+    void along_rows(Py_ssize_t n, const double* t, const double* dz, const double* c, double step, double low,
+                    double most, double* sums) noexcept nogil
+    void hinge_rows(Py_ssize_t n, const double* t, const double* c, double h, double* slope, double* curvature,
+                    double* sums) noexcept nogil
+    void square_rows(Py_ssize_t n, const double* t, const double* c, double* slope, double* curvature,
+                     double* sums) noexcept nogil
 
 ctypedef double[::1] Doubles
 ctypedef const double[::1] Given
@@ -45,53 +54,22 @@ def own(Given t, Given weight, double h, bint squared, Doubles slope, Doubles cu
 
     The excess is what the slopes miss of the exact loss: sum of weight * (loss + conjugate - slope * t) >= 0.
     """
-    cdef Py_ssize_t k
-    cdef double smooth = 0.0, exact = 0.0, excess = 0.0, s, c, share
+    cdef double[3] sums
     with nogil:
-        for k in range(t.shape[0]):
-            s, c = t[k], weight[k]
-            if squared:
-                share = 2.0 * s if s > 0.0 else 0.0  # strict: a margin of exactly 1 is not a violation
-                slope[k] = c * share
-                curvature[k] = 2.0 * c if s > 0.0 else 0.0
-                exact += 0.5 * c * share * s
-                continue
-            if s >= h:
-                slope[k], curvature[k] = c, 0.0
-                exact += c * s
-                smooth += c * s
-            elif s <= -h:
-                slope[k], curvature[k] = 0.0, 0.0
-            else:
-                share = (s + h) / (2.0 * h)
-                slope[k], curvature[k] = c * share, c / (2.0 * h)
-                smooth += c * h * share * share
-                if s > 0.0:
-                    exact += c * s
-                    excess += c * (1.0 - share) * s
-                else:
-                    excess -= c * share * s
-    return (exact if squared else smooth), exact, excess
+        if squared:
+            square_rows(t.shape[0], &t[0], &weight[0], &slope[0], &curvature[0], sums)
+        else:
+            hinge_rows(t.shape[0], &t[0], &weight[0], h, &slope[0], &curvature[0], sums)
+    return sums[0], sums[1], sums[2]
 
 
 def own_along(Given t, Given dz, Given weight, double h, bint squared, double step):
     """Return the first and second derivative in `step` of the smooth loss at t - step * dz."""
-    cdef Py_ssize_t k
-    cdef double first = 0.0, second = 0.0, s, c, d
+    cdef double[2] sums
+    cdef double low = 0.0 if squared else -h, most = INFINITY if squared else 2.0 * h
     with nogil:
-        for k in range(t.shape[0]):
-            d = dz[k]
-            s, c = t[k] - step * d, weight[k]
-            if squared:
-                if s > 0.0:
-                    first -= 2.0 * c * s * d
-                    second += 2.0 * c * d * d
-            elif s >= h:
-                first -= c * d
-            elif s > -h:
-                first -= c * d * (s + h) / (2.0 * h)
-                second += c * d * d / (2.0 * h)
-    return first, second
+        along_rows(t.shape[0], &t[0], &dz[0], &weight[0], step, low, most, sums)
+    return (2.0 * sums[0], 2.0 * sums[1]) if squared else (sums[0] / most, sums[1] / most)
 
 
 def shared(Given t, Given weight, const int64_t[::1] start, double h, bint squared,
