@@ -26,7 +26,7 @@ ABOVE = {"io", "onnx"}  # what is done with fitted models: may use every estimat
 # module -> the modules of the package that it may import; "_core" stands for all of `_core/`
 ALLOWED = {name: SHARED | {"_core"} for name in ESTIMATORS} | {
     "_estimator": {"_core", "_finite", "_queries", "_solving", "_task", "exceptions"},
-    "_finite": {"_core"},
+    "_finite": set(),
     "_solving": {"_core", "_memory"},
     "_ranker": {"_core", "_estimator", "_queries", "_task", "exceptions", "metrics"},
     "_queries": {"_core"},

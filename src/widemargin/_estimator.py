@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from contextlib import contextmanager, nullcontext
 from numbers import Integral, Real
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -15,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ._core import kernels, maps
 from ._core.gram import BYTES_WHOLE
 from ._core.solution import Status, relative_gap
-from ._finite import all_finite, may_be_left
+from ._finite import check_finite, may_be_left
 from ._queries import query_codes
 from ._solving import LOSSES, Solving
 from ._task import Every
@@ -96,16 +94,10 @@ class PreferenceEstimator(Solving, BaseEstimator):
             )
         return X
 
-    def _check_samples(self, X, y, sample_weight, qid=None, **check_y):
-        """Return items, y, weights, query codes, and the positions of the rows kept: those of positive weight."""
-        with self._checking(X, y, sample_weight, qid, **check_y) as samples:
-            return samples
+    def _check_samples(self, X, y, sample_weight, qid=None, *, sees_all=False, **check_y):
+        """Return items, y, weights, query codes, and the positions of the rows kept: those of positive weight.
 
-    @contextmanager
-    def _checking(self, X, y, sample_weight, qid=None, *, sees_all=False, **check_y):
-        """Give the samples of `_check_samples` to a body that may not look into X: it is still being checked.
-
-        With `sees_all` the check may be left to the fit: `_is_left` tells.
+        With `sees_all` nan and infinity in X may be left for the fit to find: `_is_left` tells.
         """
         if check_y.get("y_numeric") and _holds_strings(y):
             raise ValueError(
@@ -116,15 +108,15 @@ class PreferenceEstimator(Solving, BaseEstimator):
         )
         weight = check_weight(sample_weight, X.shape[0])
         kept = Every() if sample_weight is None or np.all(weight > 0) else np.flatnonzero(weight > 0)
-        is_left, n_threads = sees_all and self._is_left(X, kept), effective_n_jobs(getattr(self, "n_jobs", None))
-        with nullcontext() if is_left else all_finite(X, type(self).__name__, n_threads):
-            if self._is_precomputed:
-                self._check_items(X, reset=True)
-            group = query_codes(qid, X.shape[0])
-            if not isinstance(kept, Every):
-                X = X[np.ix_(kept, kept)] if self._is_precomputed else X[kept]
-                y, weight, group = y[kept], weight[kept], group[kept]
-            yield X, y, weight, group, kept
+        if not (sees_all and self._is_left(X, kept)):
+            check_finite(X, type(self).__name__)
+        if self._is_precomputed:
+            self._check_items(X, reset=True)
+        group = query_codes(qid, X.shape[0])
+        if not isinstance(kept, Every):
+            X = X[np.ix_(kept, kept)] if self._is_precomputed else X[kept]
+            y, weight, group = y[kept], weight[kept], group[kept]
+        return X, y, weight, group, kept
 
     def _is_left(self, X, kept):
         """Whether a fit that looks at all pairs will find nan and infinity in X on its way."""

@@ -1,34 +1,19 @@
 """Items without nan and infinity: read once for that alone, or left to a fit whose products see every row."""
 
-from contextlib import contextmanager
 from functools import partial
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import assert_all_finite
 
-from ._core.pool import Pool
-
-PART_BYTES = 1 << 24  # of X, which a thread reads at a time
 LEFT_BYTES = 1 << 24  # of X from which on reading it once less is felt
 FEW_LONE = 0.05  # share of rows without a pair, which no product tells of, that are looked at by themselves
 
 
-@contextmanager
-def all_finite(X, estimator_name, n_threads=1):
-    """Refuse nan and infinity, before the body with one thread, else while it runs.
-
-    Products of X with itself tell of most data that there is none, in half the time.
-    """
+def check_finite(X, estimator_name):
+    """Refuse nan and infinity. The product of X with itself tells of most data that there is none, in half the time."""
     values = X.data if sparse.issparse(X) else X
-    norms = None
-    if n_threads > 1 and _is_flat(values) and values.nbytes > PART_BYTES:
-        parts = np.array_split(values.ravel(order="K"), values.nbytes // PART_BYTES)
-        norms = Pool(n_threads).begin(_squared_norm, parts)
-    elif not _is_flat(values) or not np.isfinite(_squared_norm(values.ravel(order="K"))):
-        assert_all_finite(X, estimator_name=estimator_name, input_name="X")
-    yield
-    if norms is not None and not np.isfinite(sum(norms())):
+    if not _is_flat(values) or not np.isfinite(_squared_norm(values.ravel(order="K"))):
         assert_all_finite(X, estimator_name=estimator_name, input_name="X")
 
 
@@ -56,5 +41,5 @@ def _is_flat(values):
 
 
 def _squared_norm(x):
-    with np.errstate(over="ignore", invalid="ignore"):  # of this thread: each has its own
+    with np.errstate(over="ignore", invalid="ignore"):
         return np.dot(x, x)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from contextlib import contextmanager
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -22,34 +21,21 @@ class Ranker(RegressorMixin, PreferenceEstimator):
     __metadata_request__fit = {"qid": True}  # noqa: RUF012 (scikit-learn's protocol)
     __metadata_request__score = {"qid": True}  # noqa: RUF012
 
-    @contextmanager
-    def _checking_queries(self, X, y, qid, sample_weight, *, sees_all=False):
-        """Give items, y, query codes, weights and kept positions to a body that may not look into X yet."""
+    def _check_queries(self, X, y, qid, sample_weight, *, sees_all=False):
+        """Return items, y, query codes, weights and kept positions; remembers what scoring must know."""
         self._qid_column = qid if isinstance(qid, str) else None
         X, qid = self._split_qid(X, qid)
         given = {"qid": qid, "sees_all": sees_all, "y_numeric": True}
-        with self._checking(X, y, sample_weight, **given) as (items, grades, weight, group, kept):
-            codes = group if isinstance(kept, Every) else np.unique(group, return_inverse=True)[1]
-            self._n_queries = int(codes.max()) + 1
-            yield items, np.asarray(grades, dtype=float), group, weight, kept
-
-    def _check_queries(self, X, y, qid, sample_weight):
-        """Return items, y, query codes, weights and kept positions; remembers what scoring must know."""
-        with self._checking_queries(X, y, qid, sample_weight) as found:
-            return found
+        items, grades, weight, group, kept = self._check_samples(X, y, sample_weight, **given)
+        self._n_queries = int(group.max()) + 1 if isinstance(kept, Every) else np.unique(group).size
+        return items, np.asarray(grades, dtype=float), group, weight, kept
 
     def _check_graded(self, X, y, qid, sample_weight, *, sees_all=False):
         """Return items, their levels within queries and kept positions; there is something to compare."""
-        with self._checking_queries(X, y, qid, sample_weight, sees_all=sees_all) as (
-            items,
-            grades,
-            group,
-            weight,
-            kept,
-        ):
-            levels = comparisons.from_levels(dense_codes(grades), group, weight)
-            if levels.n_pairs == 0:
-                raise NoComparisonsError(_nothing_to_compare(grades, self._n_queries))
+        items, grades, group, weight, kept = self._check_queries(X, y, qid, sample_weight, sees_all=sees_all)
+        levels = comparisons.from_levels(dense_codes(grades), group, weight)
+        if levels.n_pairs == 0:
+            raise NoComparisonsError(_nothing_to_compare(grades, self._n_queries))
         return items, levels, kept
 
     def predict(self, X):

@@ -94,115 +94,82 @@ def dense_by_order(const double[::1] x, int64_t[::1] codes):
     return True
 
 
-cdef void count_levels(const int64_t[::1] level, Py_ssize_t start, Py_ssize_t stop, int64_t n_levels,
-                       int64_t* place, int64_t* even) noexcept nogil:
-    """Write how many of items start:stop each level has; `even` has room for as many: every second one counts there."""
+cdef void sort_part(const int64_t[::1] level, const int64_t[::1] group, Py_ssize_t start, Py_ssize_t stop,
+                    int64_t n_levels, int64_t low, int64_t n_groups, int64_t* by_level, int64_t* place,
+                    int64_t[::1] order) noexcept nogil:
+    """Sort items start:stop, whose groups are low, low + 1, ...: by level, then by group, keeping the order of equals."""
     cdef Py_ssize_t k
+    cdef int64_t i, size, total = 0
+    if n_groups == 1:
+        by_level = &order[start]
     memset(place, 0, n_levels * sizeof(int64_t))
-    memset(even, 0, n_levels * sizeof(int64_t))
-    for k in range(start, stop - 1, 2):  # one table would wait for the last item of the same level
-        place[level[k]] += 1
-        even[level[k + 1]] += 1
-    if (stop - start) % 2 == 1:
-        place[level[stop - 1]] += 1
-    for k in range(n_levels):
-        place[k] += even[k]
-
-
-cdef void sort_group(const int64_t[::1] level, Py_ssize_t start, Py_ssize_t stop, int64_t n_levels, int64_t* place,
-                     int64_t* even, int64_t[::1] order, int64_t[::1] rank) noexcept nogil:
-    """Sort items start:stop, all of one group, by level, keeping the order of equals; their levels from 0 up too."""
-    cdef Py_ssize_t k, j, end = stop
-    cdef int64_t r = 0
-    count_levels(level, start, stop, n_levels, place, even)
-    for k in range(n_levels):
-        if place[k] == 0:
-            continue
-        for j in range(end - place[k], end):
-            rank[j] = r
-        end -= place[k]
-        place[k] = end
-        r += 1
     for k in range(start, stop):
-        order[place[level[k]]] = k
         place[level[k]] += 1
-
-
-cdef Py_ssize_t sort_part(const int64_t[::1] level, const int64_t[::1] group, Py_ssize_t start, Py_ssize_t stop,
-                          int64_t n_levels, int64_t low, int64_t n_groups, int64_t* by_level, int64_t* place,
-                          int64_t* even, int64_t[::1] order, int64_t[::1] rank, int64_t* starts) noexcept nogil:
-    """Sort items start:stop, whose groups are low, low + 1, ...: by level, then by group, keeping the order of equals.
-
-    Returns how many groups there are, whose starts are written.
-    """
-    cdef Py_ssize_t k, found = 0
-    cdef int64_t i, before, size, total = 0, r = 0
-    count_levels(level, start, stop, n_levels, place, even)
     for k in range(n_levels - 1, -1, -1):
         size, place[k] = place[k], total
         total += size
     for k in range(start, stop):
         by_level[place[level[k]]] = k
         place[level[k]] += 1
+    if n_groups == 1:
+        return
     memset(place, 0, n_groups * sizeof(int64_t))
     for k in range(start, stop):
         place[group[k] - low] += 1
     total = start
     for k in range(n_groups):
-        if place[k] > 0:
-            starts[found] = total
-            found += 1
         size, place[k] = place[k], total
         total += size
     for k in range(stop - start):
         i = by_level[k]
         order[place[group[i] - low]] = i
         place[group[i] - low] += 1
-    before = order[stop - 1]
-    for k in range(stop - 1, start - 1, -1):
-        i = order[k]
-        r = 0 if group[i] != group[before] else r + (level[i] != level[before])
-        rank[k] = r
-        before = i
-    return found
 
 
 def sort_levels(const int64_t[::1] level, const int64_t[::1] group, int64_t n_levels, int64_t n_groups,
                 int64_t[::1] order, int64_t[::1] rank, int64_t[::1] starts):
     """Write the items by (group, level descending, index), their level counted from 0 in its group, and where groups begin.
 
-    `starts` has room for n_groups + 1 numbers, the last of them n; returns how many groups there are: some may be empty.
+    `starts` has room for n_groups + 1 numbers; returns the first that was written: some groups may be empty.
     """
-    cdef Py_ssize_t n = level.shape[0], start = 0, stop, found = 0
-    cdef int64_t low
+    cdef Py_ssize_t k, n = level.shape[0], start = 0, stop, at = n_groups
+    cdef int64_t i, before, r = 0
+    cdef bint is_sorted = True
     cdef int64_t* by_level = <int64_t*> malloc(max(n, 1) * sizeof(int64_t))
-    cdef int64_t* place = <int64_t*> malloc((max(n_levels, n_groups) + n_levels) * sizeof(int64_t))
-    cdef int64_t* even = place + max(n_levels, n_groups)
+    cdef int64_t* place = <int64_t*> malloc(max(n_levels, n_groups) * sizeof(int64_t))
     if by_level == NULL or place == NULL:
         free(by_level)
         free(place)
         raise MemoryError
     with nogil:
-        while start < n:
-            stop = start + 1
-            while stop < n and group[stop] >= group[stop - 1]:
-                if group[stop] > group[stop - 1] and stop >= start + n_levels:
-                    break
-                stop += 1
-            if stop < n and group[stop] < group[stop - 1]:  # not sorted: all at once
-                found = sort_part(level, group, 0, n, n_levels, 0, n_groups, by_level, place, even, order, rank,
-                                  &starts[0])
+        for k in range(1, n):
+            if group[k] < group[k - 1]:
+                is_sorted = False
                 break
-            low = group[start]
-            if group[stop - 1] == low:
-                sort_group(level, start, stop, n_levels, place, even, order, rank)
-                starts[found] = start
-                found += 1
-            else:  # as many groups as have an item for each counter
-                found += sort_part(level, group, start, stop, n_levels, low, group[stop - 1] - low + 1, by_level,
-                                   place, even, order, rank, &starts[found])
+        while start < n:
+            stop = n
+            if is_sorted:  # one group at a time, or as many as have an item for each counter
+                stop = min(n, start + n_levels)
+                while stop < n and group[stop] == group[stop - 1]:
+                    stop += 1
+                sort_part(level, group, start, stop, n_levels, group[start], group[stop - 1] - group[start] + 1,
+                          by_level, place, order)
+            else:
+                sort_part(level, group, 0, n, n_levels, 0, n_groups, by_level, place, order)
             start = stop
-        starts[found] = n
+        starts[at] = n
+        for k in range(n - 1, -1, -1):
+            i, before = order[k], order[min(k + 1, n - 1)]
+            if group[i] != group[before]:
+                r = 0
+                at -= 1
+                starts[at] = k + 1
+            elif level[i] != level[before]:
+                r += 1
+            rank[k] = r
+        if n > 0:
+            at -= 1
+            starts[at] = 0
     free(by_level)
     free(place)
-    return found
+    return at

@@ -174,8 +174,8 @@ def from_levels(level: IntArray, group: IntArray, weight: Array) -> Levels:
         level, group = (np.unique(codes, return_inverse=True)[1] for codes in (level, group))
         return from_levels(level, group, weight)
     order, rank, starts = (np.empty(n, np.int64) for n in (level.size, level.size, n_groups + 1))
-    found = _codes.sort_levels(level, group, n_levels, n_groups, order, rank, starts)
-    return Levels(level, group, weight, order, rank, starts[: found + 1])
+    at = _codes.sort_levels(level, group, n_levels, n_groups, order, rank, starts)
+    return Levels(level, group, weight, order, rank, starts[at:])
 
 
 def from_pairs(first: IntArray, second: IntArray, weight: Array, n_items: int) -> Rows:
