@@ -6,10 +6,14 @@
 #define INLINE static inline __attribute__((always_inline))
 #define HAS_WIDE (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
 #define WIDE __attribute__((target("avx2,fma")))
+#define HAS_WIDEST (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+#define WIDEST __attribute__((target("avx512f,avx512dq,avx512vl")))
 #else
 #define INLINE static inline
 #define HAS_WIDE 0
 #define WIDE
+#define HAS_WIDEST 0
+#define WIDEST
 #endif
 
 /* Make `name` of the inline function `name_loop`: both copies, and the choice between them. */

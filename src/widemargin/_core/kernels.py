@@ -13,10 +13,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import lapack
 
+from . import _rbf
 from .products import times
 from .solution import Array
 
 TILE_ROWS, TILE_COLUMNS = 128, 1024  # one megabyte of kernel values
+
+FEW_FEATURES = 64  # up to which products and exponentials in one pass are quicker than a matrix product and they
 
 Values: TypeAlias = Callable[..., Array]  # (X, spare) -> k(X, Z)
 
@@ -70,6 +73,37 @@ class Kernel(ABC):
         return Product(self, other)
 
 
+def _in_one_pass(origin: Array, right: NDArray) -> Values:
+    """Return X -> exp([x, |x|^2, 1] . right), x less the origin, in the precision of `right`."""
+    (p, n), dtype, pack = right.shape, right.dtype, _rbf.PACK // right.itemsize
+    packed = np.zeros((p, -(-n // pack) * pack), dtype)
+    packed[:, :n] = right
+    packed = np.ascontiguousarray(packed.reshape(p, -1, pack).swapaxes(0, 1))
+
+    def values(X: Any, spare: NDArray | None = None) -> Array:
+        X = np.ascontiguousarray(X.toarray() if sparse.issparse(X) else X, dtype=dtype)
+        out = _room(spare, (len(X), n), dtype)
+        out = np.empty((len(X), n), dtype) if out is None else out
+        _rbf.values(X, origin, packed, out)
+        return out
+
+    return values
+
+
+def _by_blas(origin: Array, right: NDArray) -> Values:
+    """Do the same by a matrix product, which is quicker where x has many entries."""
+
+    def values(X: Any, spare: NDArray | None = None) -> Array:
+        X = (X.toarray() if sparse.issparse(X) else X) - origin
+        left = np.column_stack([X, np.einsum("ij,ij->i", X, X), np.ones(len(X), X.dtype)])
+        E = np.matmul(left, right, out=_room(spare, (len(X), right.shape[1]), np.result_type(left, right)))
+        if E.max(initial=0.0) > 0.0:
+            np.minimum(E, 0.0, out=E)
+        return np.exp(E, out=E)
+
+    return values
+
+
 def _room(spare: NDArray | None, shape: tuple[int, int], dtype: np.dtype) -> NDArray | None:
     """Return an array of this shape in memory that is at hand, or None."""
     size = shape[0] * shape[1]
@@ -117,16 +151,7 @@ class RBF(Kernel):
         Z = Z - origin
         norms = np.einsum("ij,ij->i", Z, Z)
         right = np.vstack([2.0 * gamma * Z.T, np.full(len(Z), -gamma), -gamma * norms]).astype(Z.dtype)
-
-        def values(X: Any, spare: NDArray | None = None) -> Array:
-            X = (X.toarray() if sparse.issparse(X) else X) - origin
-            left = np.column_stack([X, np.einsum("ij,ij->i", X, X), np.ones(len(X), X.dtype)])
-            E = np.matmul(left, right, out=_room(spare, (len(X), right.shape[1]), np.result_type(left, right)))
-            if E.max(initial=0.0) > 0.0:
-                np.minimum(E, 0.0, out=E)
-            return np.exp(E, out=E)
-
-        return values
+        return _in_one_pass(origin, right) if origin.size <= FEW_FEATURES else _by_blas(origin, right)
 
     def diag(self, X: Any) -> Array:
         """Return k(x, x) for each row."""
