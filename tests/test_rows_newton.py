@@ -15,6 +15,7 @@ from widemargin._core.interior_point import interior_point
 from widemargin._core.losses import HINGE, SQUARED_HINGE
 from widemargin._core.row_risk import RowsRisk
 from widemargin._core.rows_newton import Plan, differences, directions, problem, rows_newton
+from widemargin._core.rows_newton.spaces import Columns
 from widemargin._core.solution import Status
 from widemargin.datasets import make_comparisons
 from widemargin.exceptions import CollapseWarning
@@ -471,3 +472,15 @@ def test_few_rows_of_a_kernel_are_exact(n, tol, solver):
     assert model.duality_gap_ <= tol
     assert model.objective_ * (1 - model.duality_gap_) <= exact_one.objective_ * (1 + 1e-9)
     assert exact_one.objective_ <= model.objective_ * (1 + 1e-9)
+
+
+def test_known_utilities_serve_only_while_they_are_right():
+    """Utilities that drifted from X w are computed anew for a certificate; others are taken as they are."""
+    rng = np.random.default_rng(0)
+    dense = rng.normal(size=(500, 4))
+    for X in (dense, dense.astype(np.float32), sparse.csr_array(dense * (dense > 0.0))):
+        space, w, g = Columns(X), rng.normal(size=4), np.zeros(4)
+        right = X.astype(float) @ w
+        assert space.exact(w, g, right)[0].u is right
+        off = right + 1e-11 * np.max(np.abs(right))
+        assert_allclose(space.exact(w, g, off)[0].u, right, rtol=0, atol=1e-14 * np.max(np.abs(right)))

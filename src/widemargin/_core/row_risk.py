@@ -6,6 +6,7 @@ The slopes of the smooth loss are a feasible dual point of the exact one at ever
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -86,7 +87,13 @@ class RowsRisk:
     def slope_cost(self, slope: Array) -> float:
         """Return what slopes cost where slacks are squared: their totals' squares / (4 weight)."""
         total = self.totals(slope)
-        return float(total @ np.divide(total, 4.0 * self.rows.weight, out=np.zeros_like(total), where=total > 0.0))
+        return float((total * total) @ self._price)
+
+    @cached_property
+    def _price(self) -> Array:
+        """Return 1 / (4 weight); slacks without weight have no slopes."""
+        weight = self.rows.weight
+        return np.divide(0.25, weight, out=np.zeros_like(weight), where=weight > 0.0)
 
     def totals(self, slope: Array) -> Array:
         """Return the sum over the rows of each slack."""

@@ -68,7 +68,7 @@ def verdict(problem: Problem, found: Run, nothing: Nothing, part: Near | None = 
     if g is None:
         slope = feasible(small.risk, slope)
         g = small.pulled(slope)
-    f, image = problem.space.exact(point.f.w, g)
+    f, image = problem.space.exact(point.f.w, g, point.f.u if part is None else None)
     z = problem.reach(f)
     around = (float(point.b[0]) - WIDTH * found.h, float(point.b[0]) + WIDTH * found.h) if point.b.size else None
     levels = rules.best_levels(small.rows, z if part is None else part.seen(z), C, loss, around)

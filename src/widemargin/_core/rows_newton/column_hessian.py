@@ -27,7 +27,7 @@ LOST = 1e-3  # of the largest that it was: below, what was taken away has left i
 def column_hessian(problem: Problem, look: RowLook) -> Array:
     """Return the lower half of B'HB."""
     rows, space = problem.rows, cast("Columns", problem.space)
-    curved = np.flatnonzero(look.curvature)
+    curved = np.flatnonzero(look.curvature > 0.0)
     if look.tie is None and curved.size > 4 * rows.shape[1]:
         return _over_items(rows, space.X, look.curvature)
     if sparse.issparse(space.X):
@@ -50,7 +50,7 @@ def _changed(rows: Rows, space: Columns, curvature: Array, n_curved: int) -> Arr
     if kept.H is None or kept.curvature is None:
         return None
     change = curvature - kept.curvature
-    changed = np.flatnonzero(change)
+    changed = np.flatnonzero(change != 0.0)
     if changed.size > CHANGED * n_curved:
         return None
     change, H = change[changed], kept.H.copy(order="F")
