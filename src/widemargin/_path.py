@@ -90,6 +90,8 @@ def _along(estimator, data, given, Cs):
     """Yield (C, fitted estimator), C ascending."""
     finite = [C for C in Cs.tolist() if np.isfinite(C)]
     if finite:
+        if not hasattr(estimator, "_pose"):
+            raise TypeError(f"{estimator!r} is none of widemargin's machines; expected one, such as RankingSVM().")
         posed = clone(estimator).set_params(C=finite[0])
         task = posed._pose(*data, **given)  # noqa: SLF001 (the machines' own seam)
         task.Cs = finite

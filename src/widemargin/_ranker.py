@@ -28,7 +28,10 @@ class Ranker(RegressorMixin, PreferenceEstimator):
         given = {"qid": qid, "sees_all": sees_all, "y_numeric": True}
         items, grades, weight, group, kept = self._check_samples(X, y, sample_weight, **given)
         self._n_queries = int(group.max()) + 1 if isinstance(kept, Every) else np.unique(group).size
-        return items, np.asarray(grades, dtype=float), group, weight, kept
+        grades = (
+            grades if grades.dtype.kind in "iu" else np.asarray(grades, dtype=float)
+        )  # large integers differ as such
+        return items, grades, group, weight, kept
 
     def _check_graded(self, X, y, qid, sample_weight, *, sees_all=False):
         """Return items, their levels within queries and kept positions; there is something to compare."""

@@ -47,6 +47,10 @@ ROUNDED_ITEMS = 300  # items above which Newton works on float32 kernel values (
 ROUNDED_TOL = 1e-6  # gap down to which those lead
 ROUNDED_VALUES = (1e-20, 1e30)  # largest kernel values that are safe in float32
 GRAM_ITEMS = 5000  # items up to which a linear model with more features than that goes through its Gram matrix
+ASYMMETRIC, SOME_ROWS = (
+    1e-6,
+    256,
+)  # share of the largest value that rounding may make of K - K.T; rows looked at at a time
 INDEFINITE = -1e-8  # smallest eigenvalue, as a share of the largest, that a kernel matrix may have
 DENTED = -1e-12  # the same from which on it is more than rounding: bounds are then true for an exact solution only
 STEEP_ROWS = 3_000.0  # C times the mean of the diagonal from which Newton mostly fails on few rows
@@ -56,6 +60,18 @@ STEEP_ROWS = 3_000.0  # C times the mean of the diagonal from which Newton mostl
 def _libraries():
     """Return the handle on BLAS, which takes milliseconds to find."""
     return ThreadpoolController()
+
+
+def _total_weight(levels):
+    """Return the weight of all pairs; refuse weights whose products have none, or no finite one."""
+    with np.errstate(over="ignore"):
+        total = levels.total_weight
+    if not 0.0 < total < np.inf:
+        raise ValueError(
+            f"the weights of the pairs, products of their items' sample_weight, sum to {total}; expected a finite "
+            "number above 0. Multiply sample_weight by a number that brings it near 1."
+        )
+    return total
 
 
 class Solving:
@@ -130,6 +146,8 @@ class Solving:
         """Refuse an indefinite kernel matrix: the 2-norm problem is then not convex and no bound exists."""
         if self._is_psd:
             return map_
+        if isinstance(map_, maps.KernelMap):
+            self._check_symmetric(map_.K)
         ratio = kernels.lowest_eigenvalue_ratio(map_.kernel_block())
         if ratio < INDEFINITE:
             raise ValueError(
@@ -141,6 +159,18 @@ class Solving:
         self._is_dented = is_small and not kernels.is_nearly_psd(map_.kernel_block(), DENTED)
         return map_
 
+    def _check_symmetric(self, K):
+        """Refuse a kernel matrix that is not that of a kernel; some rows at a time."""
+        size = ASYMMETRIC * float(max(K.max(), -K.min()))
+        for a in range(0, len(K), SOME_ROWS):
+            off = np.abs(K[a : a + SOME_ROWS] - K[:, a : a + SOME_ROWS].T)
+            i, j = np.unravel_index(np.argmax(off), off.shape)
+            if off[i, j] > size:
+                raise ValueError(
+                    f"the kernel matrix is not symmetric: K[{a + i}, {j}] = {K[a + i, j]:.6g}, but K[{j}, {a + i}] = "
+                    f"{K[j, a + i]:.6g}. Expected k(x, z) = k(z, x) for any two items; for rounding, (K + K.T) / 2."
+                )
+
     def _check_gram_memory(self, n, bytes_per_entry):
         """Say what an exact kernel needs before allocating it, and a rank that would fit."""
         rank = max(1, self._rank_that_fits(n))
@@ -151,7 +181,8 @@ class Solving:
         return int(min(1000, most_memory(self.memory_limit) / (BYTES_WHOLE * n)))
 
     def _scaled_C(self, total_weight):
-        return self.C / total_weight if self.C_scale == "mean" and total_weight > 0 else self.C
+        C = float(self.C)  # not of a lower precision, which the certificate would have too
+        return C / total_weight if self.C_scale == "mean" and total_weight > 0 else C
 
     def _solve_rows(self, task, rows, part=0):
         """Solve explicit rows, the given part of the task."""
@@ -248,7 +279,7 @@ class Solving:
     def _solve_levels(self, task, *, exact_pairs=EXPLICIT_PAIRS):
         """Solve all pairs of levels: written out where they are few, hard or must be exact; else implicit."""
         levels, map_ = task.comparisons, task.in_columns or task.map_
-        C = self._scaled_C(levels.total_weight)
+        C = self._scaled_C(_total_weight(levels))
         is_needed = exact_pairs > EXPLICIT_PAIRS  # more are asked for where rules need exactness
         is_exact = levels.n_pairs <= exact_pairs and (is_needed or self._is_exact_quick(levels, map_))
         hard_kernel = map_.is_gram and (self.tol < FINE or C * np.mean(map_.diag()) > STEEP)

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 SMALL, TINY = 1e-100, 1e-280  # values of C, and squared norms of multipliers below it, that may have lost parts
 
 
@@ -67,7 +69,8 @@ class Task:
         solution = None if last is None else last.at(C, tol)
         if solution is not None:
             return last.solver, solution
-        solver, solution = solve()
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # the status tells, and no gap is nan
+            solver, solution = solve()
         self.answers[part] = Answer(C, solver, solution, self.map_)
         return solver, solution
 

@@ -249,7 +249,9 @@ def from_targets(y: Array, epsilon: float, weight: Array) -> Rows:
 
 
 def _differences(better: IntArray, worse: IntArray, n_items: int) -> sparse.csr_array:
-    """Return the matrix with +1 at `better` and -1 at `worse` in each row."""
-    m = better.size
-    columns = np.column_stack([better, worse]).ravel()
-    return sparse.csr_array((np.tile([1.0, -1.0], m), columns, 2 * np.arange(m + 1)), shape=(m, n_items))
+    """Return the matrix with +1 at `better` and -1 at `worse` in each row; 0 twice where both are the same item."""
+    m, is_same = better.size, better == worse
+    entries = np.tile([1.0, -1.0], (m, 1))
+    entries[is_same] = 0.0
+    columns = np.column_stack([better, np.where(is_same, (worse + 1) % n_items, worse)])
+    return sparse.csr_array((entries.ravel(), columns.ravel(), 2 * np.arange(m + 1)), shape=(m, n_items))

@@ -189,7 +189,7 @@ class KernelMap:
 
     def squared_norm(self, w: Array) -> float:
         """Return w' K w, never below zero."""
-        return max(0.0, float(w @ (self.K @ w)))
+        return max(float(w @ (self.K @ w)), 0.0)
 
     def forward_exact(self, w: Array) -> Array:
         """Return the utilities of the items."""
@@ -298,7 +298,7 @@ class ItemsMap:
 
     def squared_norm(self, w: Array) -> float:
         """Return w' K w, never below zero."""
-        return max(0.0, float(w @ self.forward(w)))
+        return max(float(w @ self.forward(w)), 0.0)
 
     def features(self) -> Array:
         """Return a factor of K."""

@@ -132,7 +132,14 @@ def thresholds(u: Array, items: list[IntArray], weight: Array, *, closest_pair: 
             errors = errors or _Errors.of(u, weight)
             cut = errors.fewest(is_low)
         cuts[k] = cut
-    return pooled(cuts)
+    return _beside(pooled(cuts), u)
+
+
+def _beside(cuts: Array, u: Array) -> Array:
+    """Return the cuts, above the utilities that they equal but for rounding: those are below whatever it says."""
+    same = SAME * float(np.max(np.abs(u), initial=0.0))
+    is_on = [bool(np.any(np.abs(u - cut) <= same)) for cut in cuts]
+    return np.maximum.accumulate(np.where(is_on, cuts + 2.0 * same, cuts))
 
 
 def _closest_pair(lower: Array, upper: Array, slack: float) -> float | None:

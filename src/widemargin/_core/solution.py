@@ -24,7 +24,7 @@ class Status(Enum):
         "rounding stopped the solver at duality gap {gap:.1e} > tol={tol:.1e}: the objective is at most that far "
         "from the optimum; scale the features, lower C or loosen tol."
     )
-    NOT_FINITE = "the objective became inf or nan; look for huge values in X."
+    NOT_FINITE = "the objective became inf or nan; look for huge values in X, y and the weights."
     INFEASIBLE = (
         "no hard margin: a separating w would need a margin below {bound:.0e} of the data radius; use a finite C."
     )
@@ -55,7 +55,8 @@ class Solution:
 
 
 def relative_gap(primal: float, dual: float) -> float:
-    """Return (primal - dual) / primal, 0 when both are 0, never negative."""
-    if primal <= 0.0:
+    """Return (primal - dual) / primal, 0 when both are 0, never negative; infinite where either is not a number."""
+    if not primal > 0.0:
         return 0.0 if dual >= primal else float("inf")
-    return max(0.0, (primal - dual) / primal)
+    gap = float((primal - dual) / primal)
+    return float("inf") if np.isnan(gap) else max(0.0, gap)

@@ -77,7 +77,7 @@ def dual_value(problem: Problem, a: Array) -> tuple[Array, float]:
     curve = norm
     if not problem.hard:
         curve += float(np.sum(problem.slacks.total(a) ** 2 / (2.0 * problem.cost)))
-    t = max(0.0, gain / curve) if curve > 0 else 1.0  # the best multiple of a: no box stands in the way
+    t = max(gain / curve, 0.0) if curve > 0 else 1.0  # the best multiple of a: no box stands in the way
     return t * a, t * gain - 0.5 * t * t * curve
 
 

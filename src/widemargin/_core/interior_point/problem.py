@@ -175,10 +175,10 @@ class ItemDesign:
     def _laplacian(self, omega: Array) -> Array:
         """Return D' diag(omega) D, dense."""
         n, ends = self.D.shape[1], self.D.indices.reshape(-1, 2).astype(np.int64)
-        sign = np.prod(self.D.data.reshape(-1, 2), axis=1)
-        off = np.bincount(ends[:, 0] * n + ends[:, 1], omega * sign, minlength=n * n).reshape(n, n)
+        entries = self.D.data.reshape(-1, 2)
+        off = np.bincount(ends[:, 0] * n + ends[:, 1], omega * np.prod(entries, axis=1), minlength=n * n).reshape(n, n)
         laplacian: Array = off + off.T  # type: ignore[assignment]
-        laplacian[np.diag_indices(n)] += np.bincount(ends.ravel(), np.repeat(omega, 2), minlength=n)
+        laplacian[np.diag_indices(n)] += np.bincount(ends.ravel(), (omega[:, None] * entries**2).ravel(), minlength=n)
         return laplacian
 
     def square(self, x: Array) -> float:
@@ -255,7 +255,7 @@ class Problem:
     @property
     def is_finite(self) -> bool:
         """Whether the scaled numbers are usable: features beyond 1e150 have squares that are not."""
-        scale = [self.stretch, self.stretch**2, self.height]
+        scale = [self.stretch, self.stretch * self.stretch, self.height]
         return bool(np.all(np.isfinite(scale)) and min(scale) > 0 and (self.hard or np.all(np.isfinite(self.cost))))
 
     @property

@@ -18,6 +18,7 @@ Stop: TypeAlias = Callable[["Look", Array, float], bool]  # of a look, its gradi
 
 POOR = 0.1  # a step that leaves more than this share of the decrement was poor
 PATIENT = 1.0  # the same where the Hessian learns from steps: a sample's costs as much as five looks at it
+SHORTEST = 1e-6  # share of a step below which none is taken
 PROXY_H = 0.3  # least smoothing of a sample's Hessian: it has few pairs in a thinner zone, and steps cross it
 
 
@@ -87,15 +88,20 @@ class Point(NamedTuple):
 
 
 def descend(goal: Goal, w: Array, look: Look, direction: Array) -> tuple[Array, Look, float]:
-    """Go along the direction, shortening the step until the objective falls as the slope promises; its length too."""
+    """Go along the direction, shortening the step until the objective falls as the slope promises; its length too.
+
+    Nowhere, where it falls for no length: the Hessian knows nothing of some rows.
+    """
     value, slope = goal.value(w, look), float(goal.gradient(w, look) @ direction)
     noise = 1e-14 * abs(value)  # below rounding nothing can be promised: a step that does no harm is taken
     step = 1.0
     while True:
         trial = goal.data.representable(w + step * direction)
         seen = goal.data.look(trial)
-        if goal.value(trial, seen) <= value + 1e-3 * step * slope + noise or step < 1e-6:
+        if goal.value(trial, seen) <= value + 1e-3 * step * slope + noise:
             return trial, seen, step
+        if step < SHORTEST:
+            return w, look, 0.0
         step *= 0.5 if step > 0.2 else 0.25
 
 
@@ -127,7 +133,9 @@ def minimise(
         if not np.isfinite(left) or is_done(look, gradient, left):
             break
         before, here, seen = left, w, look
-        w, look, _ = descend(goal, w, look, -hessian.solve(gradient))
+        w, look, length = descend(goal, w, look, -hessian.solve(gradient))
+        if length == 0.0 and is_fresh:
+            break
         if learns:
             hessian = hessian.learned(w - here, goal.C * (look.pull - seen.pull))
         is_fresh = False

@@ -341,5 +341,5 @@ def newton_kernel(
         ascent.refresh()
     memory.keep(C, ascent.at, ascent.goal.risk.h, n_iter)
     at, primal, none = ascent.at, ascent.goal.primal(ascent.at), np.zeros(0)
-    norm = max(0.0, float(at.b @ at.s))
+    norm = max(float(at.b @ at.s), 0.0)
     return Solution(at.b, ascent.coefficients, none, primal, ascent.best_dual, max(1, n_iter), status, at.s, norm)

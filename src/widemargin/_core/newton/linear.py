@@ -38,11 +38,12 @@ SMOOTHING_SHARE = 0.3  # of the tolerated gap that the smoothing of the hinge ma
 STALE = 0.1  # share of the decrement beyond which a new Hessian of a sample is made: it costs less than another pass
 WORSE, OLD = 1.5, 12  # the same, and steps, where it is one of all pairs that learns: it costs as much as many passes
 PER_FEATURE = 130  # items of a sample whose Hessian is that of all pairs, nearly
-FIRST_H = 1.0
+FIRST_H, ALL_H = 1.0, 2.0  # smoothings; at the latter every pair is curved before any step
 SMALLEST_START_H = 0.06  # samples have few pairs in a thinner zone, and their solutions move on by more than it
 THIN = 1e-3
 START_RTOL = 0.002
 TRUST = 0.01  # the same where nothing is smoothed: a last step, not looked at, then leaves less than a tenth of it
+HOPELESS = 0.01  # share of the objective that a step promised which fell for no length
 HOPE = 1.2  # times the tolerated gap: beyond, raising the dual value is not tried
 STALL, STALL_NARROW = 1e-13, 1e-7  # shares of the objective that rounding may hide: of float64, of float32 products
 
@@ -132,11 +133,24 @@ class Climb:
         self.seen, self.lift, self.noise = start.seen, start.lift, start.noise
         self.best = Best(self.w, self.look)
         self.before, self.last_gap, self.idle = np.inf, np.inf, 0
+        self.is_anew = False
         self.age, self.length = 0, 1.0  # steps with this Hessian, and how much of the last one was taken
         self.rounding = 0.0  # what float32 products may add to the dual value
         self._check_rounding(start.noise)
         self.is_fresh = start.is_fresh or start.curvature is None
         self.curvature = start.curvature or self._hessian()
+        if (
+            not self.goal.primal(self.w, self.look) <= goal.C * goal.data.risk.levels.total_weight
+        ):  # the objective of zero
+            self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        """Begin at zero with the Hessian of all pairs, every one of them curved: some rows are like no sample's."""
+        self.goal, self.helper, self.w = self.goal.smoothed(ALL_H), None, np.zeros_like(self.w)
+        self.look = self.goal.data.look(self.w)
+        self.seen = self.lift = None
+        self.curvature, self.is_fresh, self.age, self.is_anew = self._hessian(), True, 0, True
+        self.before, self.length = np.inf, 1.0
 
     def run(self, max_iter: int, say: Say) -> Solution:
         """Iterate: certify, stop or lower the smoothing, step."""
@@ -151,6 +165,11 @@ class Climb:
                 return best.solution(self.goal.C, n_iter, Status.CONVERGED)
             if self._is_stalled(left):
                 return best.solution(self.goal.C, n_iter, Status.STALLED)
+            if self.length == 0.0 and left > HOPELESS * best.primal and self.is_fresh:
+                if self.is_anew:
+                    return best.solution(self.goal.C, n_iter, Status.STALLED)
+                self._begin_anew()
+                left = self._left()
             if n_iter < max_iter:
                 self._step(left)
         return self.best.solution(self.goal.C, max_iter, Status.MAX_ITER)
@@ -189,7 +208,8 @@ class Climb:
     def _is_stalled(self, left: float) -> bool:
         """Return whether rounding is all that is left: looks at the minimum without a better certificate."""
         is_wide = self.goal.data.is_wide
-        moves = self.best.gap < 0.5 * self.last_gap or left > (STALL if is_wide else STALL_NARROW) * self.best.primal
+        is_left = self.length > 0.0 and left > (STALL if is_wide else STALL_NARROW) * self.best.primal
+        moves = self.best.gap < 0.5 * self.last_gap or is_left
         self.idle = 0 if moves else self.idle + 1
         self.last_gap = min(self.last_gap, self.best.gap)
         if self.idle >= 2 and not is_wide:

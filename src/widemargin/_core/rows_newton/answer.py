@@ -74,9 +74,9 @@ def verdict(problem: Problem, found: Run, nothing: Nothing, part: Near | None = 
     levels = rules.best_levels(small.rows, z if part is None else part.seen(z), C, loss, around)
     short = rows.margin - z
     short -= rows.shift(levels)
-    norm = max(0.0, problem.space.inner(f, f))
+    norm = max(problem.space.inner(f, f), 0.0)  # in this order: nan stays nan
     primal = 0.5 * norm + C * (problem.risk.exact_loss(short) + rows.constant)
-    v2 = max(0.0, problem.space.inner(image, image))
+    v2 = max(problem.space.inner(image, image), 0.0)
     t, dual = dual_value(small, slope, v2)
     slope = C * t * (slope if part is None else part.slopes(slope))
     return Verdict(f, levels, short, primal, dual, slope, norm, t * t * v2, C * nothing.loss, nothing.levels)

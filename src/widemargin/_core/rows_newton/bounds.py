@@ -27,6 +27,10 @@ class Best(NamedTuple):
         """Return primal - dual."""
         return self.primal - self.dual
 
+    def is_within(self, tol: float) -> bool:
+        """Whether the gap is small; where rounded kernel values make squared norms negative nothing is."""
+        return bool(self.primal >= 0.0 and self.gap <= tol * self.primal)
+
     def with_primal(self, point: Point, primal: float) -> Best:
         """Return the better of this and another primal point."""
         return self._replace(point=point, primal=primal) if primal < self.primal else self
@@ -54,7 +58,7 @@ def dual_value(problem: Problem, slope: Array, norm: float) -> tuple[float, floa
         total = risk.totals(slope)
         used = np.max(np.divide(total, rows.weight, out=np.zeros_like(total), where=rows.weight > 0.0), initial=0.0)
         most = 1.0 / float(used) if used > 0.0 else np.inf
-    t = min(max(0.0, gain / curve), most) if curve > 0.0 else min(1.0, most)
+    t = min(max(gain / curve, 0.0), most) if curve > 0.0 else min(1.0, most)
     return t, t * gain - 0.5 * t * t * curve + C * rows.constant
 
 

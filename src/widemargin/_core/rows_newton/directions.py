@@ -7,16 +7,17 @@ follow in closed form; conjugate gradients where neither fits.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import cast
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
 from scipy import linalg, sparse
 
+from ..comparisons import IntArray
 from ..row_risk import RowLook
 from ..solution import Array
 from .column_hessian import column_hessian
 from .problem import Problem, View
-from .spaces import Columns, Vector
+from .spaces import Coefficients, Columns, Vector
 
 MANY_COLUMNS = 4000  # columns above which no Hessian is formed
 SPARSE_COLUMNS = 400  # columns above which a sparse X has it factored only where conjugate gradients do not get there
@@ -24,7 +25,7 @@ MANY_CURVED = 6000  # curved items above which their Gram matrix is not factored
 FORCING, MOST_STEPS = 0.05, 300  # of conjugate gradients
 MOST_RIDGES = 12  # times ten each, from the rounding of K on
 SOME_CURVED = 300  # up to which float64 costs nothing that matters
-SAFE = 2e-4  # of a ridge that is above the rounding of float32: directions by its factors are as good
+SAFE = 4e-4  # of a ridge that is above the rounding of float32 values: directions by its factors are as good
 FLOOR = 1e-6  # the least curvature of a level, as a share of what it has where every row is curved
 
 
@@ -106,7 +107,7 @@ def _by_curved_items(problem: Problem, view: View, curvature: Array) -> tuple[Ve
     coupling = [np.bincount(item, look.curvature * rows.D.data * e, minlength=n)[curved] for e in rows.E.T]
     c = [problem.C * v / W for v in coupling]
     right = np.column_stack([view.residual.u[curved], *c])
-    solved = _solved_many(lambda dtype: space.corner(curved, dtype), 1.0 / W, right, space.rounding)  # type: ignore[union-attr]
+    solved = _solved_many(cast("Coefficients", space), curved, 1.0 / W, right)
     y, db = np.zeros(n), np.zeros(len(c))
     if c:
         schur = float(_level_curvature(problem, view)[0, 0] - c[0] @ (W * c[0]) + c[0] @ solved[:, 1])
@@ -115,25 +116,27 @@ def _by_curved_items(problem: Problem, view: View, curvature: Array) -> tuple[Ve
     return space.vector(y).moved(-1.0, view.residual), db
 
 
-def _solved_many(corner: Callable[[DTypeLike], NDArray], ridge: Array, right: Array, rounding: float) -> Array:
-    """Solve (K + ridge) y = right, K made anew for each try: where the ridge is small, rounding may spoil its sign.
+def _solved_many(space: Coefficients, curved: IntArray, ridge: Array, right: Array) -> Array:
+    """Solve (K + ridge) y = right over the curved items, K made anew for each try: rounding may spoil its sign.
 
-    Many rows in float32 where the ridge is not small: half the time, and as many steps.
+    Many items in float32 where the ridge is not small: half the time, and as many steps.
     """
     if ridge.size == 0:
         return right
-    is_short = ridge.size > SOME_CURVED and ridge.min() * SAFE > np.finfo(np.float32).eps
+    own = space.diag()[curved]
+    largest = float(own.max())
+    is_short = ridge.size > SOME_CURVED and ridge.min() * SAFE > np.finfo(np.float32).eps * largest
     more, dtype = 0.0, np.float32 if is_short else np.float64
+    rounding = max(space.rounding, float(np.finfo(dtype).eps))
     for _ in range(MOST_RIDGES):
-        M = corner(dtype)
-        largest = float(np.max(np.diag(M), initial=0.0))
+        M = space.corner(curved, dtype)
         np.einsum("ii->i", M)[:] += ridge + more * largest
         factorise, solve = linalg.get_lapack_funcs(("potrf", "potrs"), (M,))
         factor, failed = factorise(M.T, lower=0, overwrite_a=1)
         if not failed:
             return solve(factor, right.astype(dtype), lower=0)[0].astype(float)
         more = max(10.0 * more, rounding)
-    raise FloatingPointError("the Gram matrix of the curved rows is not finite")
+    return right / (ridge + own)[:, None]
 
 
 def _by_conjugate_gradients(problem: Problem, view: View) -> tuple[Vector, Array, bool]:

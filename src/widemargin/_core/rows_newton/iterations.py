@@ -75,7 +75,7 @@ def run(
     for k in range(1, max_iter + 1):
         if report is not None:
             report(k, best.gap / best.primal if best.primal > 0.0 else 0.0)
-        if not np.isfinite(view.primal) or best.gap <= tol * best.primal:
+        if not 0.0 <= view.primal < np.inf or best.is_within(tol):
             break
         room = tol * view.primal
         if view.excess > 0.7 * room and left <= view.excess:
@@ -93,15 +93,15 @@ def run(
         held = held and (held.moved(view, dz, s) if s else held.given_up(problem, point))
         view = _view(problem, point, held)
         best = best.with_primal(point, view.primal)
-        if best.gap > tol * best.primal:  # else what was predicted is enough
+        if not best.is_within(tol):  # else what was predicted is enough
             best = best.with_dual(view.look.slope, view.primal - view.gap)
     fitting = problem.risk.h * _widen(tol * view.primal, view.excess)
-    return Run(best, k, bool(best.gap <= tol * best.primal), problem, view, fitting)
+    return Run(best, k, best.is_within(tol), problem, view, fitting)
 
 
 def _widen(room: float, excess: float) -> float:
     """Return the factor for h that would leave smoothing a good part of the gap."""
-    return float(np.clip(np.sqrt(FITTING * room / excess), 1.0, 4.0)) if excess > 0.0 else 4.0
+    return float(np.clip(np.sqrt(FITTING * max(0.0, room) / excess), 1.0, 4.0)) if excess > 0.0 else 4.0
 
 
 def _shrink(room: float, *, is_held: bool) -> float:

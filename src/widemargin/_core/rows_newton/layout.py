@@ -14,6 +14,7 @@ from ..losses import Loss
 from ..row_risk import RowsRisk
 from ..solution import Array
 from .differences import Tile, distinct_differences, shuffled_items
+from .directions import MANY_CURVED
 from .plan import Plan, Setting
 from .problem import Problem
 from .spaces import Columns, Gram, Space
@@ -86,7 +87,10 @@ def gram_bytes(rows: Rows, map_: Map, plan: Plan, tol: float, C: float) -> int:
     way = Way.of(rows, n, items)
     if way is Way.FEATURES:
         return 3 * 8 * items**2
-    return dtype.itemsize * items**2 if way is Way.PAIRED else max(6, dtype.itemsize) * min(n, items) ** 2 // 2
+    if way is Way.PAIRED:
+        return dtype.itemsize * items**2
+    n = min(n, items)
+    return max(6, dtype.itemsize) * n**2 // 2 + 4 * min(n, MANY_CURVED) ** 2  # and a factor of many of them
 
 
 def lay_out(rows: Rows, map_: Map, loss: Loss, dtype: np.dtype, plan: Plan) -> Setting:

@@ -61,7 +61,7 @@ class View:
     @property
     def error(self) -> float:
         """Return 1/2 |residual|^2."""
-        return 0.5 * max(0.0, self.problem.space.inner(self.residual, self.residual))
+        return 0.5 * max(self.problem.space.inner(self.residual, self.residual), 0.0)
 
     @property
     def gap(self) -> float:

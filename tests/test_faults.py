@@ -1,0 +1,155 @@
+"""Faults that drawn cases found: certificates of rounded kernels, rows unlike all others, numbers at the edge."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.svm import SVC
+
+from widemargin import ComparisonSVM, MarginClassifier, MarginRegressor, OrdinalSVM, Pairs, RankingSVM
+from widemargin._core.solution import relative_gap
+from widemargin.model_selection import c_path
+
+
+def hinge_classes(model, X, sign, weight, C):
+    """Return the objective of a classifier with a kernel, from its own decisions."""
+    f = model.decision_function(X)
+    own = model.decision_function(model.support_vectors_) - model.intercept_
+    return 0.5 * model.dual_coef_ @ own + C * weight @ np.maximum(0.0, 1.0 - sign * f)
+
+
+def test_what_is_not_a_number_certifies_nothing():
+    """A gap is infinite where a bound is nan."""
+    for bounds in ((1.0, np.nan), (np.nan, 1.0), (np.nan, np.nan), (0.0, np.nan), (np.inf, np.nan)):
+        assert relative_gap(*bounds) == np.inf
+    assert relative_gap(2.0, 1.0) == 0.5
+    assert relative_gap(0.0, 0.0) == relative_gap(1.0, 1.1) == 0.0
+
+
+@pytest.mark.parametrize(("seed", "weighted"), [(1, True), (222, False)])
+def test_kernels_of_small_rank_are_not_certified_by_their_rounding(seed, weighted):
+    """Float32 values of a cubic kernel made squared norms negative, and of that a proof that zero is best."""
+    rng = np.random.default_rng(seed)
+    n = 600 if weighted else int(rng.integers(310, 900))
+    X = rng.standard_normal((n, 1))
+    weight = (rng.random(n) < 0.7) * rng.random(n) if weighted else np.ones(n)
+    y = (X[:, 0] > np.quantile(X[:, 0], 0.95)) * 1
+    rough, fine = (MarginClassifier(kernel="poly", tol=tol).fit(X, y, sample_weight=weight) for tol in (1e-4, 1e-7))
+    assert rough.converged_
+    assert fine.objective_ * (1.0 - 1e-7) <= rough.objective_ <= fine.objective_ * (1.0 + 2e-4)
+    assert_allclose(rough.objective_, hinge_classes(rough, X, 2 * y - 1, weight, 1.0), rtol=1e-5)
+
+
+@pytest.mark.parametrize("machine", [MarginRegressor, MarginClassifier])
+def test_factors_know_the_size_of_kernel_values(machine):
+    """Values of 1e9 with a ridge of 1: float32 factors do not exist, whatever is small beside 1."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((1600, 2)) + 30.0
+    y = X[:, 0] + rng.standard_normal(1600)
+    model = machine(kernel="poly").fit(X, y if machine is MarginRegressor else y > y.mean())
+    assert model.converged_
+
+
+@pytest.mark.parametrize("ties", ["margin", "threshold", "both_ways"])
+def test_an_item_may_be_compared_with_itself(ties):
+    """Such rows ask nothing of the utilities, in every solver; a repeated one asks no more."""
+    rng = np.random.default_rng(0)
+    X, index = rng.integers(-3, 4, (100, 5)).astype(float), rng.integers(0, 100, (3000, 2))
+    d = (X @ [1.0, 2.0, 3.0, 0.0, 0.0])[index]
+    noisy = d[:, 0] - d[:, 1] + rng.standard_normal(3000)
+    y = np.where(np.abs(noisy) < 0.5, 0, np.sign(noisy)).astype(int)
+    assert np.any(index[:, 0] == index[:, 1])
+    rough, fine, steep = (
+        ComparisonSVM(C, ties=ties, kernel="rbf", tol=tol).fit(Pairs(X, index), y)
+        for C, tol in ((0.1, 1e-4), (0.1, 1e-8), (1e6, 1e-7))
+    )
+    assert steep.solver_ == "interior_point"
+    assert steep.converged_
+    assert_allclose(rough.objective_, fine.objective_, rtol=1e-4)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("value", [1e6, 1e10])
+def test_one_row_unlike_all_others(loss, value):
+    """No sample has it, and no step by a sample's Hessian falls: Newton begins anew with that of all pairs."""
+    rng = np.random.default_rng(0)
+    X, qid = rng.standard_normal((20_000, 10)), np.arange(20_000) // 20
+    y = np.digitize(X[:, 0] + rng.standard_normal(20_000), [-1, 0, 1, 2])
+    X[1234, 7] = value
+    model = RankingSVM(loss=loss, C=1e-4).fit(X, y, qid=qid)
+    assert model.converged_
+    assert model.n_iter_ < 60
+    scaled = X / np.where(np.arange(10) == 7, value, 1.0)  # without that feature nothing is lost
+    other = RankingSVM(loss=loss, C=1e-4).fit(np.delete(scaled, 7, axis=1), y, qid=qid)
+    assert_allclose(model.objective_, other.objective_, rtol=1e-2)
+    assert model.objective_ <= other.objective_ * (1.0 + 1e-4)
+
+
+def test_cuts_on_utilities_do_not_follow_rounding():
+    """Whole-number features put cuts on utilities: the order of the rows decided the labels of a quarter of them."""
+    rng = np.random.default_rng(6)
+    X = np.round(rng.standard_normal((400, 3)))
+    y = np.digitize(X[:, 0] + rng.standard_normal(400), [-1, 0, 1])
+    some = rng.permutation(400)
+    one, other = OrdinalSVM(C=0.1).fit(X, y), OrdinalSVM(C=0.1).fit(X[some], y[some])
+    assert_array_equal(one.predict(X), other.predict(X))
+
+
+def test_kernel_matrices_are_symmetric():
+    """One triangle would be used, silently; rounding is forgiven."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 3)), rng.integers(0, 3, 40)
+    K = X @ X.T
+    K[3, 5] += 0.05
+    with pytest.raises(ValueError, match=r"not symmetric: K\[3, 5\] = .*, but K\[5, 3\] = "):
+        RankingSVM(kernel="precomputed").fit(K, y)
+    with pytest.raises(ValueError, match="not symmetric"):
+        RankingSVM(kernel=lambda A, B: A @ (B + 0.1).T).fit(X, y)
+    assert RankingSVM(kernel="precomputed").fit((X @ X.T + np.eye(40)).astype(np.float32), y).converged_
+
+
+def test_the_limit_counts_factors_too():
+    """A path of memory that is as large as the kernel's own."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((3000, 8))
+    with pytest.raises(MemoryError, match=r"needs 0\.072 GB and the limit is 0\.04 GB"):
+        MarginRegressor(100.0, kernel="rbf", memory_limit=40e6).fit(X, X[:, 0])
+
+
+def test_a_short_C_does_not_shorten_the_certificate():
+    """C of half precision is a number like others."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), rng.integers(0, 4, 60)
+    model, want = (RankingSVM(C=C).fit(X, y) for C in (np.float16(0.5), 0.5))
+    assert type(model.duality_gap_) is float
+    assert_array_equal(model.coef_, want.coef_)
+
+
+def test_grades_may_be_large_integers():
+    """Nanoseconds differ though their floats do not."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 2)), rng.permutation(30)
+    assert_array_equal(RankingSVM().fit(X, 1_700_000_000_000_000_000 + y).coef_, RankingSVM().fit(X, y).coef_)
+
+
+@pytest.mark.parametrize("weight", [1e-300, 1e300])
+def test_weights_whose_products_vanish_or_overflow(weight):
+    """They say so, and what to do."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 2)), rng.integers(0, 3, 30)
+    with pytest.raises(ValueError, match="Multiply sample_weight by a number that brings it near 1"):
+        RankingSVM().fit(X, y, sample_weight=np.full(30, weight))
+
+
+def test_targets_that_overflow_are_no_error_of_python():
+    """A warning that tells where to look, and no gap."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 3))
+    with pytest.warns(UserWarning, match="huge values in X, y and the weights"):
+        model = MarginRegressor().fit(X, 1e200 * X[:, 0])
+    assert model.duality_gap_ == np.inf
+
+
+def test_a_path_is_of_our_own_machines():
+    """Others have no C to share anything by."""
+    with pytest.raises(TypeError, match="none of widemargin's machines"):
+        c_path(SVC(), [[0.0], [1.0]], [0, 1])
