@@ -134,6 +134,17 @@ class LowerHalf:
             a += strip.shape[1]
         return out
 
+    def between(self, rows: IntArray, columns: IntArray) -> NDArray:
+        """Return the rows of some items and the columns of others, both given in ascending order."""
+        out, a = np.empty((rows.size, columns.size), self.dtype), 0
+        for strip in self.strips:
+            for some, others, part in ((rows, columns, out), (columns, rows, out.T)):
+                first, (i, j) = np.searchsorted(some, a), np.searchsorted(others, [a, a + strip.shape[1]])
+                values = strip[np.ix_(some[first:] - a, others[i:j] - a)]
+                np.copyto(part[first:, i:j], values, where=some[first:, None] >= others[i:j])
+            a += strip.shape[1]
+        return out
+
 
 def room(n: int, m: int, dtype: Any, *, is_sparse: bool = True) -> NDArray:
     """Return an array that is not filled; if it will be `is_sparse`, pages that are never written to take no memory."""

@@ -12,9 +12,9 @@ from typing import cast
 import numpy as np
 from scipy import linalg, sparse
 
-from ..comparisons import IntArray
 from ..row_risk import RowLook
 from ..solution import Array
+from . import curved_items
 from .column_hessian import column_hessian
 from .problem import Problem, View
 from .spaces import Coefficients, Columns, Vector
@@ -23,9 +23,6 @@ MANY_COLUMNS = 4000  # columns above which no Hessian is formed
 SPARSE_COLUMNS = 400  # columns above which a sparse X has it factored only where conjugate gradients do not get there
 MANY_CURVED = 6000  # curved items above which their Gram matrix is not factored
 FORCING, MOST_STEPS = 0.05, 300  # of conjugate gradients
-MOST_RIDGES = 12  # times ten each, from the rounding of K on
-SOME_CURVED = 300  # up to which float64 costs nothing that matters
-SAFE = 4e-4  # of a ridge that is above the rounding of float32 values: directions by its factors are as good
 FLOOR = 1e-6  # the least curvature of a level, as a share of what it has where every row is curved
 
 
@@ -107,36 +104,13 @@ def _by_curved_items(problem: Problem, view: View, curvature: Array) -> tuple[Ve
     coupling = [np.bincount(item, look.curvature * rows.D.data * e, minlength=n)[curved] for e in rows.E.T]
     c = [problem.C * v / W for v in coupling]
     right = np.column_stack([view.residual.u[curved], *c])
-    solved = _solved_many(cast("Coefficients", space), curved, 1.0 / W, right)
+    solved = curved_items.solved(cast("Coefficients", space), curved, 1.0 / W, right)
     y, db = np.zeros(n), np.zeros(len(c))
     if c:
         schur = float(_level_curvature(problem, view)[0, 0] - c[0] @ (W * c[0]) + c[0] @ solved[:, 1])
         db[0] = (c[0] @ solved[:, 0] - _level_gradient(problem, view)[0]) / schur
     y[curved] = solved[:, 0] - solved[:, 1:] @ db
     return space.vector(y).moved(-1.0, view.residual), db
-
-
-def _solved_many(space: Coefficients, curved: IntArray, ridge: Array, right: Array) -> Array:
-    """Solve (K + ridge) y = right over the curved items, K made anew for each try: rounding may spoil its sign.
-
-    Many items in float32 where the ridge is not small: half the time, and as many steps.
-    """
-    if ridge.size == 0:
-        return right
-    own = space.diag()[curved]
-    largest = float(own.max())
-    is_short = ridge.size > SOME_CURVED and ridge.min() * SAFE > np.finfo(np.float32).eps * largest
-    more, dtype = 0.0, np.float32 if is_short else np.float64
-    rounding = max(space.rounding, float(np.finfo(dtype).eps))
-    for _ in range(MOST_RIDGES):
-        M = space.corner(curved, dtype)
-        np.einsum("ii->i", M)[:] += ridge + more * largest
-        factorise, solve = linalg.get_lapack_funcs(("potrf", "potrs"), (M,))
-        factor, failed = factorise(M.T, lower=0, overwrite_a=1)
-        if not failed:
-            return solve(factor, right.astype(dtype), lower=0)[0].astype(float)
-        more = max(10.0 * more, rounding)
-    return right / (ridge + own)[:, None]
 
 
 def _by_conjugate_gradients(problem: Problem, view: View) -> tuple[Vector, Array, bool]:

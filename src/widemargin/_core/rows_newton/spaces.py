@@ -130,6 +130,7 @@ class Coefficients:
 
     is_gram = True
     products: Callable[[Array], Array] | None  # with K in float64, where its values are rounded
+    factors: list[Any]  # the last one over curved items, or none
 
     @property
     def n_items(self) -> int:
@@ -201,6 +202,10 @@ class Coefficients:
         """Return the rows and columns of some items, given in ascending order; the lower half counts."""
         raise NotImplementedError
 
+    def between(self, items: IntArray, others: IntArray) -> NDArray:
+        """Return the rows of some items and the columns of others, both given in ascending order."""
+        raise NotImplementedError
+
 
 @dataclass(frozen=True)
 class Gram(Coefficients):
@@ -209,6 +214,7 @@ class Gram(Coefficients):
     half: LowerHalf
     products: Callable[[Array], Array] | None = None
     tiles: Sequence[tuple[int, int, NDArray]] = ()  # in float64, where they are kept
+    factors: list[Any] = field(default_factory=list, compare=False)
 
     @property
     def n_items(self) -> int:
@@ -236,6 +242,10 @@ class Gram(Coefficients):
         """Return the lower half of the rows and columns of some items, given in ascending order."""
         return self.half.corner(items, dtype)
 
+    def between(self, items: IntArray, others: IntArray) -> NDArray:
+        """Return the rows of some items and the columns of others."""
+        return self.half.between(items, others)
+
     def square(self, items: IntArray) -> NDArray:
         """Return the rows and columns of some items, given in ascending order, in the precision of K."""
         return mirrored(self.half.corner(items, self.dtype), TILE)
@@ -248,6 +258,7 @@ class Paired(Coefficients):
     K: NDArray
     ends: IntArray  # (n, 2): the first less the second
     products: Callable[[Array], Array] | None = None
+    factors: list[Any] = field(default_factory=list, compare=False)
 
     @property
     def n_items(self) -> int:
@@ -286,6 +297,12 @@ class Paired(Coefficients):
             out[rows, :end] = near.take(first[:end], axis=1)
             out[rows, :end] -= near.take(second[:end], axis=1)
         return out
+
+    def between(self, items: IntArray, others: IntArray) -> NDArray:
+        """Return the rows of some differences and the columns of others."""
+        first, second = self.ends[items].T
+        near = np.subtract(*self.K[self.ends[others].T])
+        return (near.take(first, axis=1) - near.take(second, axis=1)).T
 
 
 Space: TypeAlias = Columns | Gram | Paired
