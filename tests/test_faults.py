@@ -84,6 +84,16 @@ def test_one_row_unlike_all_others(loss, value):
     assert model.objective_ <= other.objective_ * (1.0 + 1e-4)
 
 
+def test_a_list_that_the_features_nearly_order():
+    """Short steps, one after the other, where a sample's thin smoothing begins: a wide one arrives."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(6000, 22)) * 10.0 ** rng.uniform(-1, 1, 22)
+    u = X @ rng.normal(size=22)
+    model = RankingSVM(35.0, tol=1e-3).fit(X, np.round(u / u.std(), 1))
+    assert model.converged_
+    assert model.n_iter_ < 200
+
+
 def test_cuts_on_utilities_do_not_follow_rounding():
     """Whole-number features put cuts on utilities: the order of the rows decided the labels of a quarter of them."""
     rng = np.random.default_rng(6)

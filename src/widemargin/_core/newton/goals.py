@@ -90,18 +90,18 @@ class Point(NamedTuple):
 def descend(goal: Goal, w: Array, look: Look, direction: Array) -> tuple[Array, Look, float]:
     """Go along the direction, shortening the step until the objective falls as the slope promises; its length too.
 
-    Nowhere, where it falls for no length: the Hessian knows nothing of some rows.
+    Nowhere, where it falls for no length that moves w: the Hessian knows nothing of some rows, or rounding is all.
     """
     value, slope = goal.value(w, look), float(goal.gradient(w, look) @ direction)
     noise = 1e-14 * abs(value)  # below rounding nothing can be promised: a step that does no harm is taken
     step = 1.0
     while True:
         trial = goal.data.representable(w + step * direction)
+        if step < SHORTEST or np.array_equal(trial, w):
+            return w, look, 0.0
         seen = goal.data.look(trial)
         if goal.value(trial, seen) <= value + 1e-3 * step * slope + noise:
             return trial, seen, step
-        if step < SHORTEST:
-            return w, look, 0.0
         step *= 0.5 if step > 0.2 else 0.25
 
 
