@@ -68,20 +68,17 @@ def test_an_item_may_be_compared_with_itself(ties):
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-@pytest.mark.parametrize("value", [1e6, 1e10])
-def test_one_row_unlike_all_others(loss, value):
+def test_one_row_unlike_all_others(loss):
     """No sample has it, and no step by a sample's Hessian falls: Newton begins anew with that of all pairs."""
     rng = np.random.default_rng(0)
-    X, qid = rng.standard_normal((20_000, 10)), np.arange(20_000) // 20
-    y = np.digitize(X[:, 0] + rng.standard_normal(20_000), [-1, 0, 1, 2])
-    X[1234, 7] = value
-    model = RankingSVM(loss=loss, C=1e-4).fit(X, y, qid=qid)
+    X, qid = rng.standard_normal((50_000, 100), dtype=np.float32), np.arange(50_000) // 100
+    y = np.digitize(X[:, 0] + rng.standard_normal(50_000), [-1, 0, 1, 2])
+    X[1234, 7] = 1e10
+    model = RankingSVM(loss=loss, C=1e-4, max_iter=100).fit(X, y, qid=qid)
+    assert model.solver_ == "newton"
     assert model.converged_
-    assert model.n_iter_ < 60
-    scaled = X / np.where(np.arange(10) == 7, value, 1.0)  # without that feature nothing is lost
-    other = RankingSVM(loss=loss, C=1e-4).fit(np.delete(scaled, 7, axis=1), y, qid=qid)
-    assert_allclose(model.objective_, other.objective_, rtol=1e-2)
-    assert model.objective_ <= other.objective_ * (1.0 + 1e-4)
+    other = RankingSVM(loss=loss, C=1e-4).fit(np.delete(X, 7, axis=1), y, qid=qid)  # which loses next to nothing
+    assert_allclose(model.objective_, other.objective_, rtol=1e-3)
 
 
 def test_a_list_that_the_features_nearly_order():
@@ -128,7 +125,7 @@ def test_the_limit_counts_factors_too():
 def test_a_short_C_does_not_shorten_the_certificate():
     """C of half precision is a number like others."""
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(60, 3)), rng.integers(0, 4, 60)
+    X, y = rng.normal(size=(2000, 3)), rng.integers(0, 4, 2000)
     model, want = (RankingSVM(C=C).fit(X, y) for C in (np.float16(0.5), 0.5))
     assert type(model.duality_gap_) is float
     assert_array_equal(model.coef_, want.coef_)

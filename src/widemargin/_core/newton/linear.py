@@ -43,6 +43,7 @@ SMALLEST_START_H = 0.06  # samples have few pairs in a thinner zone, and their s
 THIN = 1e-3
 START_RTOL = 0.002
 TRUST = 0.01  # the same where nothing is smoothed: a last step, not looked at, then leaves less than a tenth of it
+MOST_ANEW = 5  # times that it goes on so
 SHORT, MOST_SHORT = 0.25, 6  # share of a step, and such steps one after the other, that show a start was too thin
 HOPELESS = 0.01  # share of the objective that a step promised which fell for no length
 HOPE = 1.2  # times the tolerated gap: beyond, raising the dual value is not tried
@@ -134,7 +135,7 @@ class Climb:
         self.seen, self.lift, self.noise = start.seen, start.lift, start.noise
         self.best = Best(self.w, self.look)
         self.before, self.last_gap, self.idle = np.inf, np.inf, 0
-        self.is_anew, self.n_short = False, 0
+        self.n_anew = self.n_short = 0
         self.age, self.length = 0, 1.0  # steps with this Hessian, and how much of the last one was taken
         self.rounding = 0.0  # what float32 products may add to the dual value
         self._check_rounding(start.noise)
@@ -146,11 +147,14 @@ class Climb:
             self._begin_anew()
 
     def _begin_anew(self) -> None:
-        """Begin at zero with the Hessian of all pairs, every one of them curved: some rows are like no sample's."""
-        self.goal, self.helper, self.w = self.goal.smoothed(ALL_H), None, np.zeros_like(self.w)
+        """Begin at zero, or where that was done before go on, with the Hessian of all pairs, as many curved as can be.
+
+        Some rows are like no sample's.
+        """
+        self.goal, self.helper, self.w = self.goal.smoothed(ALL_H), None, self.w * (self.n_anew > 0)
         self.look = self.goal.data.look(self.w)
         self.seen = self.lift = None
-        self.curvature, self.is_fresh, self.age, self.is_anew = self._hessian(), True, 0, True
+        self.curvature, self.is_fresh, self.age, self.n_anew = self._hessian(), True, 0, self.n_anew + 1
         self.before, self.length = np.inf, 1.0
 
     def run(self, max_iter: int, say: Say) -> Solution:
@@ -168,9 +172,9 @@ class Climb:
                 return best.solution(self.goal.C, n_iter, Status.STALLED)
             self.n_short = self.n_short + 1 if self.length < SHORT else 0
             is_lost = self.length == 0.0 and left > HOPELESS * best.primal and self.is_fresh
-            if is_lost and self.is_anew:
+            if is_lost and self.n_anew > MOST_ANEW:
                 return best.solution(self.goal.C, n_iter, Status.STALLED)
-            if is_lost or (self.n_short > MOST_SHORT and not self.is_anew):
+            if is_lost or (self.n_short > MOST_SHORT and self.n_anew == 0):
                 self._begin_anew()
                 left = self._left()
             if n_iter < max_iter:
