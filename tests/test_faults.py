@@ -74,7 +74,7 @@ def test_one_row_unlike_all_others(loss):
     X, qid = rng.standard_normal((50_000, 100), dtype=np.float32), np.arange(50_000) // 100
     y = np.digitize(X[:, 0] + rng.standard_normal(50_000), [-1, 0, 1, 2])
     X[1234, 7] = 1e10
-    model = RankingSVM(loss=loss, C=1e-4, max_iter=100).fit(X, y, qid=qid)
+    model = RankingSVM(loss=loss, C=1e-4, max_iter=50).fit(X, y, qid=qid)
     assert model.solver_ == "newton"
     assert model.converged_
     other = RankingSVM(loss=loss, C=1e-4).fit(np.delete(X, 7, axis=1), y, qid=qid)  # which loses next to nothing
@@ -115,7 +115,7 @@ def test_kernel_matrices_are_symmetric():
 
 
 def test_the_limit_counts_factors_too():
-    """A path of memory that is as large as the kernel's own."""
+    """Half of the float64 matrix, and a factor of as many items: 36 MB each."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((3000, 8))
     with pytest.raises(MemoryError, match=r"needs 0\.072 GB and the limit is 0\.04 GB"):

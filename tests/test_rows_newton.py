@@ -484,3 +484,11 @@ def test_known_utilities_serve_only_while_they_are_right():
         assert space.exact(w, g, right)[0].u is right
         off = right + 1e-11 * np.max(np.abs(right))
         assert_allclose(space.exact(w, g, off)[0].u, right, rtol=0, atol=1e-14 * np.max(np.abs(right)))
+
+
+def test_slopes_have_their_price_at_any_scale():
+    """Squares of slopes that underflow would make a bound too high."""
+    rows = comparisons.from_classes(np.array([1.0, -1.0]), np.full(2, 1e-180))
+    assert RowsRisk(rows, SQUARED_HINGE).slope_cost(np.array([1e-170, 2e-170])) == pytest.approx(
+        1.25e-160, rel=1e-12, abs=0
+    )

@@ -47,42 +47,12 @@ static const float rbf_narrow_log2e = 1.44269504f, rbf_narrow_rounder = 12582912
 #define PRECISION wide
 #define REAL double
 #define WHOLE int64_t
-#define BYTES 16
-#define TARGET
-#include "_rbf_loop.h"
-#undef BYTES
-#undef TARGET
-#define BYTES 32
-#define TARGET WIDE
-#include "_rbf_loop.h"
-#undef BYTES
-#undef TARGET
-#define BYTES 64
-#define TARGET WIDEST
-#include "_rbf_loop.h"
-#undef PRECISION
-#undef REAL
-#undef WHOLE
+#include "_rbf_widths.h"
 
 #define PRECISION narrow
 #define REAL float
 #define WHOLE int32_t
-#include "_rbf_loop.h"
-#undef BYTES
-#undef TARGET
-#define BYTES 32
-#define TARGET WIDE
-#include "_rbf_loop.h"
-#undef BYTES
-#undef TARGET
-#define BYTES 16
-#define TARGET
-#include "_rbf_loop.h"
-#undef BYTES
-#undef TARGET
-#undef PRECISION
-#undef REAL
-#undef WHOLE
+#include "_rbf_widths.h"
 
 #define VALUES(real, precision) \
     static void rbf_##precision(const real *X, ptrdiff_t m, ptrdiff_t d, ptrdiff_t stride, const real *origin, \

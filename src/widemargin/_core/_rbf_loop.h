@@ -60,3 +60,5 @@ TARGET static void HERE(values)(const REAL *X, ptrdiff_t m, ptrdiff_t d, ptrdiff
 #undef OF
 #undef JOIN
 #undef JOIN3
+#undef BYTES
+#undef TARGET

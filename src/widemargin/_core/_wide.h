@@ -1,4 +1,4 @@
-/* Loops that are compiled twice: for any processor, and for wide registers where the one at hand has them. */
+/* Loops that are compiled several times: for any processor, and for wide registers where the one at hand has them. */
 #ifndef WIDEMARGIN_WIDE_H
 #define WIDEMARGIN_WIDE_H
 

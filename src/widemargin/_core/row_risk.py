@@ -87,7 +87,7 @@ class RowsRisk:
     def slope_cost(self, slope: Array) -> float:
         """Return what slopes cost where slacks are squared: their totals' squares / (4 weight)."""
         total = self.totals(slope)
-        return float((total * total) @ self._price)
+        return float(total @ (total * self._price))
 
     @cached_property
     def _price(self) -> Array:

@@ -43,9 +43,9 @@ SMALLEST_START_H = 0.06  # samples have few pairs in a thinner zone, and their s
 THIN = 1e-3
 START_RTOL = 0.002
 TRUST = 0.01  # the same where nothing is smoothed: a last step, not looked at, then leaves less than a tenth of it
-MOST_ANEW = 5  # times that it goes on so
+HOPELESS = 0.01  # share of the objective: a step that promised more, and fell for no length, begins anew
 SHORT, MOST_SHORT = 0.25, 6  # share of a step, and such steps one after the other, that show a start was too thin
-HOPELESS = 0.01  # share of the objective that a step promised which fell for no length
+MOST_ANEW = 5  # times that it begins anew
 HOPE = 1.2  # times the tolerated gap: beyond, raising the dual value is not tried
 STALL, STALL_NARROW = 1e-13, 1e-7  # shares of the objective that rounding may hide: of float64, of float32 products
 
@@ -141,9 +141,8 @@ class Climb:
         self._check_rounding(start.noise)
         self.is_fresh = start.is_fresh or start.curvature is None
         self.curvature = start.curvature or self._hessian()
-        if (
-            not self.goal.primal(self.w, self.look) <= goal.C * goal.data.risk.levels.total_weight
-        ):  # the objective of zero
+        of_zero = goal.C * goal.data.risk.levels.total_weight
+        if not self.goal.primal(self.w, self.look) <= of_zero:
             self._begin_anew()
 
     def _begin_anew(self) -> None:
@@ -172,7 +171,7 @@ class Climb:
                 return best.solution(self.goal.C, n_iter, Status.STALLED)
             self.n_short = self.n_short + 1 if self.length < SHORT else 0
             is_lost = self.length == 0.0 and left > HOPELESS * best.primal and self.is_fresh
-            if is_lost and self.n_anew > MOST_ANEW:
+            if is_lost and self.n_anew >= MOST_ANEW:
                 return best.solution(self.goal.C, n_iter, Status.STALLED)
             if is_lost or (self.n_short > MOST_SHORT and self.n_anew == 0):
                 self._begin_anew()
