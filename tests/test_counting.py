@@ -1,5 +1,8 @@
 """The compiled loops over implicit pairs give what the written-out pairs give."""
 
+from dataclasses import replace
+from unittest import mock
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from widemargin._core import _codes_ref as codes_ref
 from widemargin._core import _counting_ref as ref
+from widemargin._core import comparisons
 from widemargin._core.comparisons import Levels, from_levels, from_pairs
 from widemargin._core.losses import HINGE, SQUARED_HINGE
 from widemargin._core.risks import FEW_PARTNERS, Block, GroupedPairRisk
@@ -133,6 +137,21 @@ def test_many_groups_are_sorted_part_by_part(n_levels):
     level, group = rng.integers(0, n_levels, 4000), np.sort(rng.integers(0, 300, 4000))
     for g in (group, rng.permutation(group)):
         assert_array_equal(from_levels(level, g, np.ones(g.size)).order, np.lexsort((-level, g)))
+
+
+@settings(max_examples=60, deadline=None)
+@given(grouped_integers(40), st.booleans(), st.integers(1, 3))
+def test_two_threads_sort_as_one(case, in_order, step):
+    """Each its half: groups of any size, one around the middle, scattered, or with codes that nobody has."""
+    levels, _, _ = case
+    level, group = levels.level, step * (np.sort(levels.group) if in_order else levels.group)
+    want = from_levels(level, group, levels.weight)
+    with mock.patch.object(comparisons, "MANY", 0):
+        have = from_levels(level, group, levels.weight, n_threads=2)
+    for mine, one in zip((have.order, have.rank, have.starts), (want.order, want.rank, want.starts), strict=True):
+        assert_array_equal(mine, one)
+    assert have.is_sorted == want.is_sorted == bool(np.all(np.diff(group) >= 0))
+    assert_array_equal(have.spans, replace(have, is_sorted=False).spans)
 
 
 @pytest.mark.parametrize("n", [20, 3000])

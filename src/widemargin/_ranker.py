@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.base import RegressorMixin
 
 from ._core import comparisons, rules
@@ -36,7 +37,8 @@ class Ranker(RegressorMixin, PreferenceEstimator):
     def _check_graded(self, X, y, qid, sample_weight, *, sees_all=False):
         """Return items, their levels within queries and kept positions; there is something to compare."""
         items, grades, group, weight, kept = self._check_queries(X, y, qid, sample_weight, sees_all=sees_all)
-        levels = comparisons.from_levels(dense_codes(grades), group, weight)
+        n_threads = effective_n_jobs(getattr(self, "n_jobs", None))
+        levels = comparisons.from_levels(dense_codes(grades), group, weight, n_threads)
         if levels.n_pairs == 0:
             raise NoComparisonsError(_nothing_to_compare(grades, self._n_queries))
         return items, levels, kept

@@ -126,15 +126,25 @@ cdef void sort_part(const int64_t[::1] level, const int64_t[::1] group, Py_ssize
         place[group[i] - low] += 1
 
 
-def sort_levels(const int64_t[::1] level, const int64_t[::1] group, int64_t n_levels, int64_t n_groups,
-                int64_t[::1] order, int64_t[::1] rank, int64_t[::1] starts):
+def is_sorted(const int64_t[::1] x):
+    """Return whether no number is less than the one before it."""
+    cdef Py_ssize_t i, n_falls = 0
+    with nogil:
+        for i in range(1, x.shape[0]):
+            n_falls += x[i] < x[i - 1]
+    return n_falls == 0
+
+
+def sort_levels(const int64_t[::1] level, const int64_t[::1] group, bint is_sorted, Py_ssize_t first, int64_t n_levels,
+                int64_t n_groups, int64_t[::1] order, int64_t[::1] rank, int64_t[::1] starts):
     """Write the items by (group, level descending, index), their level counted from 0 in its group, and where groups begin.
 
-    `starts` has room for n_groups + 1 numbers; returns the first that was written: some groups may be empty.
+    Groups are less than n_groups; or, where items are sorted by them, less than n_groups above group[0]. Items are
+    counted from `first`. `starts` has room for n_groups + 1 numbers; returns the first that was written: some groups may be
+    empty.
     """
     cdef Py_ssize_t k, n = level.shape[0], start = 0, stop, at = n_groups
     cdef int64_t i, before, r = 0
-    cdef bint is_sorted = True
     cdef int64_t* by_level = <int64_t*> malloc(max(n, 1) * sizeof(int64_t))
     cdef int64_t* place = <int64_t*> malloc(max(n_levels, n_groups) * sizeof(int64_t))
     if by_level == NULL or place == NULL:
@@ -142,10 +152,6 @@ def sort_levels(const int64_t[::1] level, const int64_t[::1] group, int64_t n_le
         free(place)
         raise MemoryError
     with nogil:
-        for k in range(1, n):
-            if group[k] < group[k - 1]:
-                is_sorted = False
-                break
         while start < n:
             stop = n
             if is_sorted:  # one group at a time, or as many as have an item for each counter
@@ -157,19 +163,22 @@ def sort_levels(const int64_t[::1] level, const int64_t[::1] group, int64_t n_le
             else:
                 sort_part(level, group, 0, n, n_levels, 0, n_groups, by_level, place, order)
             start = stop
-        starts[at] = n
+        starts[at] = first + n
         for k in range(n - 1, -1, -1):
             i, before = order[k], order[min(k + 1, n - 1)]
             if group[i] != group[before]:
                 r = 0
                 at -= 1
-                starts[at] = k + 1
+                starts[at] = first + k + 1
             elif level[i] != level[before]:
                 r += 1
             rank[k] = r
         if n > 0:
             at -= 1
-            starts[at] = 0
+            starts[at] = first
+        if first > 0:
+            for k in range(n):
+                order[k] += first
     free(by_level)
     free(place)
     return at

@@ -15,9 +15,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from . import _codes
+from .pool import Pool
 from .solution import Array
 
 SPARSE = 16  # counters per item up to which items are sorted by counting
+MANY = 200_000  # items that two threads sort, each its half
 IntArray: TypeAlias = NDArray[np.int64]
 
 
@@ -97,6 +99,7 @@ class Levels:
     order: IntArray  # (n,) sorted position -> item
     rank: IntArray  # (n,) by sorted position: the level counted from 0 in its group
     starts: IntArray  # (n_groups + 1,) where each group begins, and the end
+    is_sorted: bool  # groups lie one after the other
 
     @property
     def n_items(self) -> int:
@@ -118,6 +121,8 @@ class Levels:
     def spans(self) -> tuple[IntArray, IntArray]:
         """Return the first and the last item of each group."""
         starts = self.starts[:-1]
+        if self.is_sorted:
+            return starts, self.starts[1:] - 1
         return np.minimum.reduceat(self.order, starts), np.maximum.reduceat(self.order, starts)
 
     @cached_property
@@ -167,15 +172,33 @@ class Levels:
         )
 
 
-def from_levels(level: IntArray, group: IntArray, weight: Array) -> Levels:
+def from_levels(level: IntArray, group: IntArray, weight: Array, n_threads: int = 1) -> Levels:
     """Compare every two items of different level in the same group: 000 (4), 004 (85)."""
     n_levels, n_groups = (int(codes.max(initial=0)) + 1 for codes in (level, group))
     if max(n_levels, n_groups) > SPARSE * (level.size + 1):  # of a small part of the data: made dense first
         level, group = (np.unique(codes, return_inverse=True)[1] for codes in (level, group))
         return from_levels(level, group, weight)
     order, rank, starts = (np.empty(n, np.int64) for n in (level.size, level.size, n_groups + 1))
-    at = _codes.sort_levels(level, group, n_levels, n_groups, order, rank, starts)
-    return Levels(level, group, weight, order, rank, starts[at:])
+    is_sorted = _codes.is_sorted(group)
+
+    def sort(rows: slice, groups: slice) -> int:
+        some, sizes = (level[rows], group[rows]), (n_levels, groups.stop - groups.start - 1)
+        return _codes.sort_levels(*some, is_sorted, rows.start, *sizes, order[rows], rank[rows], starts[groups])
+
+    halves = _halves(group) if is_sorted and n_threads > 1 else []
+    if halves and not any(Pool(2).map(lambda half: sort(*half), halves)):
+        return Levels(level, group, weight, order, rank, starts, is_sorted)
+    at = sort(slice(0, level.size), slice(0, n_groups + 1))
+    return Levels(level, group, weight, order, rank, starts[at:], is_sorted)
+
+
+def _halves(group: IntArray) -> list[tuple[slice, slice]]:
+    """Return two halves of many sorted items, the rows of each and its groups with the next."""
+    low, n_groups = group[group.size // 2], int(group[-1]) + 1
+    cut = int(np.searchsorted(group, low))
+    if group.size < MANY or cut == 0:
+        return []
+    return [(slice(0, cut), slice(0, low + 1)), (slice(cut, group.size), slice(low, n_groups + 1))]
 
 
 def from_pairs(first: IntArray, second: IntArray, weight: Array, n_items: int) -> Rows:

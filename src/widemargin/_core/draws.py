@@ -36,22 +36,26 @@ def draw_groups(levels: Levels, groups: IntArray, share: float, rng: np.random.G
     sizes, of = np.diff(levels.starts), levels.group_of_run
     others, n_items = sizes[of] - lengths, share * sizes[groups].sum()
     kept = np.minimum(lengths, SURPLUS * others)
-    if np.bincount(of, kept, sizes.size)[groups].sum() < n_items:
+    per_group = np.bincount(of, kept, sizes.size)
+    if per_group[groups].sum() < n_items:
         kept = np.where(others > 0, lengths, 0)
-    per_group = np.bincount(of, kept, sizes.size).astype(np.int64)
+        per_group = np.bincount(of, kept, sizes.size)
     useful = groups[per_group[groups] > 0]
     chosen = rng.permutation(useful)
     chosen = chosen[: np.searchsorted(np.cumsum(per_group[chosen]), n_items) + 1]
-    first = np.searchsorted(of, chosen)
-    runs = _ranges(first, np.searchsorted(of, chosen, side="right") - first)
-    length, n = lengths[runs], kept[runs]
-    # every so many items from a random one on: in whatever order they lie, each is as likely
-    steps = _ranges(np.zeros_like(n), n) + np.repeat(rng.random(n.size), n)
-    ratio = np.repeat(length / np.maximum(n, 1), n)
-    positions = np.repeat(ends[runs] - length, n) + (steps * ratio).astype(np.int64)
+    counts = per_group[chosen].astype(np.int64)
     # a pair's weight is a product: each item carries the root of (pairs there are / pairs drawn)
     boost = np.sqrt(sizes[useful].sum() / max(1, sizes[chosen].sum()))
-    return Drawn(positions, per_group[chosen], boost * ratio, bool(np.all(n == length)))
+    if np.array_equal(counts, sizes[chosen]):
+        return Drawn(ranges(levels.starts[chosen], counts), counts, np.full(counts.sum(), boost), is_even=True)
+    first = np.searchsorted(of, chosen)
+    runs = ranges(first, np.searchsorted(of, chosen, side="right") - first)
+    length, n = lengths[runs], kept[runs]
+    # every so many items from a random one on: in whatever order they lie, each is as likely
+    steps = ranges(np.zeros_like(n), n) + np.repeat(rng.random(n.size), n)
+    ratio = np.repeat(length / np.maximum(n, 1), n)
+    positions = np.repeat(ends[runs] - length, n) + (steps * ratio).astype(np.int64)
+    return Drawn(positions, counts, boost * ratio, is_even=False)
 
 
 def draw_large(levels: Levels, groups: IntArray, share: float, rng: np.random.Generator) -> Drawn:
@@ -84,6 +88,6 @@ def _some(rank: IntArray, n: int, rng: np.random.Generator) -> IntArray:
     return some
 
 
-def _ranges(starts: IntArray, sizes: IntArray) -> IntArray:
+def ranges(starts: IntArray, sizes: IntArray) -> IntArray:
     """Return start, start + 1, ... of each size, one after the other."""
     return np.repeat(starts - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())

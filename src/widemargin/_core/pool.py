@@ -19,14 +19,7 @@ class Pool:
         self._others = ThreadPoolExecutor(n_threads - 1)
 
     def map(self, work: Callable[[S], T], items: Sequence[S]) -> list[T]:
-        """Return work(item) of each item, in order."""
-        return self.begin(work, items)()
-
-    def begin(self, work: Callable[[S], T], items: Sequence[S]) -> Callable[[], list[T]]:
-        """Let the other threads begin; what is returned takes part, and gives work(item) of each item, in order.
-
-        Every thread takes the next item that there is.
-        """
+        """Return work(item) of each item, in order. Every thread, this one too, takes the next item that there is."""
         turn, results = count(), {}
 
         def take() -> None:
@@ -34,12 +27,8 @@ class Pool:
                 results[k] = work(items[k])
 
         others = [self._others.submit(take) for _ in range(min(self.n_threads - 1, len(items)))]
-
-        def finish() -> list[T]:
-            take()
-            for other in others:
-                if not other.cancel():  # one that has not begun has nothing left to do
-                    other.result()
-            return [results[k] for k in range(len(items))]
-
-        return finish
+        take()
+        for other in others:
+            if not other.cancel():  # one that has not begun has nothing left to do
+                other.result()
+        return [results[k] for k in range(len(items))]

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from . import _counting, _steps
 from .comparisons import IntArray, Levels, from_levels
-from .draws import PIECE, draw_groups, draw_large
+from .draws import PIECE, draw_groups, draw_large, ranges
 from .losses import Hinge, SquaredHinge
 from .solution import Array
 
@@ -238,14 +238,19 @@ class GroupedPairRisk:
         groups = np.split(by_row, cuts[:-1])
         return [Block(int(a), int(ends[c - 1]), g) for a, c, g in zip(begin, cuts, groups, strict=True)]
 
+    @property
+    def is_contiguous(self) -> bool:
+        """Return whether the items of each group lie next to each other."""
+        first, last = self.levels.spans
+        return np.array_equal(last - first + 1, np.diff(self.starts))
+
     def contiguous(self) -> tuple[IntArray | None, GroupedPairRisk]:
         """Return (rows, risk over those rows) such that each group is contiguous; rows None: as they are."""
-        at, order = self.levels, self.levels.order
-        first, last = at.spans
-        if np.array_equal(last - first + 1, np.diff(self.starts)):
+        if self.is_contiguous:
             return None, self
+        at, order = self.levels, self.levels.order
         moved = replace(at, level=at.level[order], group=at.group[order], weight=at.weight[order])
-        return order, replace(self, levels=replace(moved, order=np.arange(order.size)))
+        return order, replace(self, levels=replace(moved, order=np.arange(order.size), is_sorted=True))
 
     def take(self, items: IntArray, group: IntArray) -> GroupedPairRisk:
         """Return the risk of the pairs among some items, within new groups."""
@@ -261,12 +266,16 @@ class GroupedPairRisk:
         large = draw_large(self.levels, np.flatnonzero(is_large), share, rng)
         positions, counts, factor = (np.concatenate(both) for both in zip(small[:3], large[:3], strict=True))
         items, group = self.levels.order[positions], np.repeat(np.arange(counts.size), counts)
-        by_row = np.argsort(group * self.levels.n_items + items, kind="stable")  # as they lie within their groups
-        items, factor = items[by_row], factor[by_row]
+        is_even = small.is_even and not is_large.any()
+        if is_even and self.is_contiguous:  # as they lie within their groups
+            items = ranges(np.minimum.reduceat(items, np.cumsum(counts) - counts), counts)
+        else:
+            by_row = np.argsort(group * self.levels.n_items + items, kind="stable")
+            items, factor = items[by_row], factor[by_row]
         own = self.take(items, group)
         whole = own.boosted(factor)
         if not is_large.any():
-            return Sample(items, own, whole, whole, small.is_even)
+            return Sample(items, own, whole, whole, is_even)
         n_pieces = np.concatenate([np.ones_like(small.counts), -(-large.counts // PIECE)])
         parts = [np.arange(n) * k // n for n, k in zip(counts, n_pieces, strict=True)]
         start = np.repeat(np.cumsum(n_pieces) - n_pieces, counts)
@@ -286,3 +295,11 @@ class Sample(NamedTuple):
     whole: GroupedPairRisk  # with the weight of all pairs
     pieces: GroupedPairRisk  # the same, but large groups cut: their Hessian is cheap
     is_even: bool  # every pair stands for as many others
+
+    @property
+    def share(self) -> float:
+        """Return the weight of the pairs as they are, of that of all."""
+        own, whole = self.own.levels, self.whole.levels
+        if self.is_even:
+            return float(own.weight[0] / whole.weight[0]) ** 2
+        return own.total_weight / whole.total_weight

@@ -12,7 +12,7 @@ from ..solution import Array, Solution, Status
 if TYPE_CHECKING:
     from ..risks import GroupedPairRisk
 
-SAMPLE = 2000  # items whose utilities stand for all when their size is needed
+SAMPLE = 500  # items whose utilities stand for all when their size is needed
 
 
 class Map(Protocol):

@@ -23,7 +23,7 @@ from ..solution import Array, Solution, Status, relative_gap
 from .curvature import Factor
 from .goals import POOR, Goal, Point, descend, minimise, within
 from .plan import Trace
-from .samples import SEED, Helper, Slopes, Start, raised_dual
+from .samples import Helper, Slopes, Start, raised_dual
 from .warm import warm_start
 
 if TYPE_CHECKING:
@@ -55,7 +55,6 @@ def cold_start(goal: Goal, plan: Plan, sizes: list[int], tol: float, max_iter: i
     w, h = np.zeros(goal.data.n_features), FIRST_H
     curvature, helper, start = None, None, Start(w, h, None, None)
     is_trusted = goal.data.risk.is_exact
-    plan.draw_ahead(goal.data, sizes[1:], SEED)
     for size in sizes:
         helper = Helper.draw(goal, plan, size)
         while True:

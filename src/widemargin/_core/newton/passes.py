@@ -32,7 +32,8 @@ PIECE_BYTES = 1 << 18  # of the rows that are multiplied twice while they are in
 LEAST_ROWS, BLOCKS = 512, 64  # of a block, unless it has more bytes: as many blocks as threads can share evenly
 PARTS, LEAST_PART = 16, 1024  # of the rows, each a call for a thread; and rows of one
 RUN = 8  # rows that lie next to each other, on average, for which they are not copied
-LITTLE = 2e6  # entries that one thread is done with before another wakes up
+LITTLE = 1e6  # entries that one thread is done with before another wakes up
+GRAM_TIMES = 16  # columns for which a Hessian takes as long as a look
 GRAM_PARTS = 16  # sums of blocks, added up in their order
 N_PROBES, PROBE_ROWS = 6, 256  # of which float32 products take sums
 MOST_ROWS = 4096  # of a block: float32 sums of more rows lose digits
@@ -145,9 +146,8 @@ class LinearPairs:
         """Return the pairs of another risk over some of the rows: where they lie if they are runs, else copied."""
         in_place = self._are_runs(items)
         items = items if self.rows is None else self.rows[items]
-        pool = self.pool if items.size * self.n_features > LITTLE else None
         X, some = (self.X, items) if in_place else (self._copied(items), None)
-        return LinearPairs.of(X, risk, precise=self.precise, pool=pool, some=some, doubt=self.doubt)
+        return LinearPairs.of(X, risk, precise=self.precise, pool=self.pool, some=some, doubt=self.doubt)
 
     def _are_runs(self, items: IntArray) -> bool:
         """Return whether some rows are as quickly read from X as from a copy."""
@@ -227,7 +227,8 @@ class LinearPairs:
         n_parts = max(4, min(GRAM_PARTS, self.n_items // self.n_features))  # each has a matrix of its own
         size = -(-len(self.plan) // n_parts)
         total = np.zeros((self.n_features, self.n_features))
-        for half in self._map(part, [self.plan[k : k + size] for k in range(0, len(self.plan), size)]):
+        parts = [self.plan[k : k + size] for k in range(0, len(self.plan), size)]
+        for half in self._map(part, parts, times=self.n_features / GRAM_TIMES):
             total += half
         return total + total.T
 
@@ -294,9 +295,10 @@ class LinearPairs:
         """Return some rows, in the order of the risk's items."""
         return load(self.X, self.rows, start, stop, wide=self.precise)
 
-    def _map(self, work: Callable[[S], T], items: list[S]) -> Iterable[T]:
-        """Do the work on each block or piece, in their order whatever the number of threads."""
-        if self.pool is None or len(items) < 2:
+    def _map(self, work: Callable[[S], T], items: list[S], times: float = 1.0) -> Iterable[T]:
+        """Do the work on each block or piece, in their order; it takes so many times a look's."""
+        is_little = times * self.n_items * self.n_features < LITTLE
+        if self.pool is None or len(items) < 2 or is_little:
             return map(work, items)
         return self.pool.map(work, items)
 

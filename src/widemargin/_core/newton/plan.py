@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ..gram import Gram
@@ -44,10 +43,9 @@ class Draw(NamedTuple):
         """Draw about n_items items."""
         sample = data.risk.sample(n_items, seed)
         own = data.subset(sample.items, sample.own)
-        share = sample.own.levels.total_weight / sample.whole.levels.total_weight
         whole = own.over(sample.whole)
         pieces = whole if sample.pieces is sample.whole else own.over(sample.pieces)
-        return cls(sample.items, own, whole, pieces.narrowed(), share, sample.is_even)
+        return cls(sample.items, own, whole, pieces.narrowed(), sample.share, sample.is_even)
 
 
 class Lift(NamedTuple):
@@ -80,7 +78,6 @@ class Plan:
     data: LinearPairs | None
     gram: Gram | None = None
     draws: dict[int, Draw] = field(default_factory=dict)
-    begun: dict[int, Callable[[], list[Draw]]] = field(default_factory=dict)  # by other threads
     sizes: tuple[list[int], list[int]] | None = None  # of the samples of the first solve, and of those after it
     last: Trace | None = None
     before: tuple[float, Array] | None = None  # C and w of the solve before the last
@@ -109,12 +106,5 @@ class Plan:
     def draw(self, data: LinearPairs, n_items: int, seed: int) -> Draw:
         """Return a sample of data, the same one whenever it is asked for."""
         if n_items not in self.draws:
-            begun = self.begun.pop(n_items, None)
-            self.draws[n_items] = begun()[0] if begun is not None else Draw.of(data, n_items, seed)
+            self.draws[n_items] = Draw.of(data, n_items, seed)
         return self.draws[n_items]
-
-    def draw_ahead(self, data: LinearPairs, sizes: list[int], seed: int) -> None:
-        """Let other threads draw samples that will be asked for, while the first one is solved."""
-        if data.pool is not None:
-            work = partial(Draw.of, data, seed=seed)
-            self.begun = {n: data.pool.begin(work, [n]) for n in sizes if n not in self.draws}
