@@ -17,6 +17,7 @@ from .problem import Point, Problem, Start
 from .spaces import Coefficients, Columns, Vector
 
 NEXT, NEXT_RANGE = 0.5, (1.0, 16.0)  # the last smoothing times this and its steps begins the solve for another C
+EASY = 2  # steps up to which the last smoothing does, whatever it might have been
 QUICK = 5  # steps up to which the smoothing that would have been enough begins the next solve
 FARTHEST = 2.0  # a step in log C, in terms of the last one, that is extrapolated
 MOST_ENTRIES = 1 << 23  # of the differences of all rows, where they are written out for a path
@@ -126,7 +127,7 @@ class Plan:
             f = f if part is None else problem.space.vector(f.w)
             self.slope = Slope(f, b, 1.0)
         wider = float(np.clip(NEXT * n_iter, *NEXT_RANGE))
-        self.h = found.fitting if n_iter <= QUICK else wider * found.h
+        self.h = found.h if n_iter <= EASY else found.fitting if n_iter <= QUICK else wider * found.h
 
     def keep_reach(self, first: Array, last: Array) -> None:
         """Remember the farthest shortfall that changed its sign since a start."""
