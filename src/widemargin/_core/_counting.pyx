@@ -43,6 +43,7 @@ cdef extern from "_strides.h":
 FEW_LEVELS = FEW
 
 cdef enum:
+    MANY_COST = 2  # with more levels an order costs so much more
     SUMMED = 256  # rows in the precision of a product, before float64 takes their sum; as in `LinearPairs.rounding`
 
 ctypedef fused real:
@@ -129,7 +130,7 @@ cdef bint count(Scratch* s, const double* u, int64_t base, const int64_t[::1] or
         levels = rank[a] + 1  # positions go from the best level down
         if levels < 2:
             continue
-        if are_few(&rank[a], n, few):
+        if are_few(&rank[a], n, few if levels <= FEW else MANY_COST * few):
             if not count_all(s, u, &order[a], &rank[a], &weight[0], base, n, thresholds, shares, g, sums, rows):
                 return False
             continue

@@ -13,6 +13,10 @@ from ._lower_half cimport COLUMNS, add_block
 from ._pair_sums cimport MOST, cells, product
 
 
+cdef enum:
+    FEW_NEAR = 16  # partners between two thresholds, on average, up to which each is met by itself
+
+
 cdef struct Partners:  # of the items of all groups, by position in ascending order of utility; fixed while u is
     double* c  # weights
     double* total  # sum over thresholds of share * (weight of the active partners)
@@ -23,6 +27,8 @@ cdef struct Partners:  # of the items of all groups, by position in ascending or
     int32_t* rank
     int32_t* worse  # by threshold: the active worse partners of a position are here and after
     int32_t* better  # by threshold: the active better partners are before
+    int32_t* near  # those between two thresholds, item after item, where there are few; else NULL
+    int64_t* ends  # of each item's
     int64_t* item
 
 
@@ -113,6 +119,43 @@ cdef void gather_moments(Partners* p, Py_ssize_t a, Py_ssize_t n, Py_ssize_t lev
                 l += l & -l
 
 
+cdef void list_near(Partners* p, const int64_t[::1] starts, const int64_t[::1] rank, Py_ssize_t size) noexcept nogil:
+    """List the partners that are active at the first threshold and not at the second; there is room for one more."""
+    cdef Py_ssize_t q, a, k, i, at = 0
+    cdef const int32_t* other
+    for q in range(starts.shape[0] - 1):
+        a = starts[q]
+        other = p.rank + a
+        for k in range(a, starts[q + 1]):
+            if rank[a] > 0:  # else the group has no pairs, and nobody looked for partners
+                for i in range(p.worse[k], p.worse[size + k]):
+                    p.near[at] = <int32_t> (a + i)
+                    at += other[i] < p.rank[k]
+                for i in range(p.better[size + k], p.better[k]):
+                    p.near[at] = <int32_t> (a + i)
+                    at += other[i] > p.rank[k]
+            p.ends[k] = at
+
+
+cdef void gather_near(Partners* p, Py_ssize_t a, Py_ssize_t n, double share) noexcept nogil:
+    """Sum the payloads of the partners that were listed."""
+    cdef Py_ssize_t k, i
+    cdef double value
+    for k in range(a, a + n):
+        value = 0.0
+        for i in range(p.ends[k - 1] if k > 0 else 0, p.ends[k]):
+            value += p.cx[p.near[i]]
+        p.moment[k] = share * value
+
+
+cdef inline void gather(Partners* p, Py_ssize_t a, Py_ssize_t n, Py_ssize_t levels, Py_ssize_t size,
+                        const double[::1] shares) noexcept nogil:
+    if p.near != NULL:
+        gather_near(p, a, n, shares[0])
+    else:
+        gather_moments(p, a, n, levels, size, shares)
+
+
 cdef void curve(Partners* p, const double* v, double C, const int64_t[::1] starts, const int64_t[::1] rank,
                 Py_ssize_t size, const double[::1] shares, double* out) noexcept nogil:
     """Add C L v to out."""
@@ -124,7 +167,7 @@ cdef void curve(Partners* p, const double* v, double C, const int64_t[::1] start
             continue
         for k in range(a, a + n):
             p.cx[k] = p.c[k] * v[p.item[k]]
-        gather_moments(p, a, n, rank[a] + 1, size, shares)
+        gather(p, a, n, rank[a] + 1, size, shares)
         for k in range(a, a + n):
             out[p.item[k]] += 2.0 * C * (p.cx[k] * p.total[k] - p.c[k] * p.moment[k])
 
@@ -266,7 +309,9 @@ def conjugate_gradients(const product[:, ::1] first, list others, double C, cons
     The preconditioner changes coordinates in a basis of the span of some items, whose values at all items are given,
     and multiplies by `across` what is across the span; without items it is that factor.
     """
-    cdef Py_ssize_t n = u.shape[0], M = thresholds.shape[0], q, a, size, k, m, table = n + 2, steps = 0
+    cdef Py_ssize_t n = u.shape[0], M = thresholds.shape[0], q, a, size, k, m, table = n + 2, steps = 0, n_near = 0
+    cdef bint is_zone = M > 1 and shares[0] == -shares[1] and (M == 2 or shares[2] == 0.0)  # all else cancels
+    cdef bint has_trees = False
     cdef Partners p
     cdef Span span
     cdef Strips K
@@ -279,7 +324,8 @@ def conjugate_gradients(const product[:, ::1] first, list others, double C, cons
         table = max(table, cells(starts[q + 1] - starts[q], rank[starts[q]] + 1))
     p.c = <double*> malloc((11 * n + 2 + table) * sizeof(double))  # with d, q and z, twice as long
     p.rank = <int32_t*> malloc((1 + 2 * M) * n * sizeof(int32_t))
-    p.item = <int64_t*> malloc(n * sizeof(int64_t))
+    p.item = <int64_t*> malloc(2 * n * sizeof(int64_t))
+    p.near, p.ends = NULL, p.item + n
     rounded = <product*> malloc(2 * n * sizeof(product))
     span.n = <int> items.shape[0]
     span.across = across
@@ -319,8 +365,19 @@ def conjugate_gradients(const product[:, ::1] first, list others, double C, cons
                 continue
             for m in range(M):
                 between(&p, a, size, m * n, us + a, thresholds[m])
-            gather_moments(&p, a, size, rank[a] + 1, n, shares)
-            for k in range(a, a + size):
+            has_trees = has_trees or cells(size, rank[a] + 1) == 0
+            for k in range(a, a + size if is_zone else a):
+                n_near += p.worse[n + k] - p.worse[k]
+        if has_trees and is_zone and n_near <= FEW_NEAR * n:
+            p.near = <int32_t*> malloc((2 * n_near + 1) * sizeof(int32_t))
+            if p.near != NULL:
+                list_near(&p, starts, rank, n)
+        for q in range(starts.shape[0] - 1):
+            a = starts[q]
+            if rank[a] < 1:
+                continue
+            gather(&p, a, starts[q + 1] - a, rank[a] + 1, n, shares)
+            for k in range(a, starts[q + 1]):
                 p.total[k] = p.moment[k]
         steps = descend(&p, &span, &K, values, C, starts, rank, shares, &r[0, 0], &x[0, 0], p.c + 4 * n,
                         rounded, n, share, enough, most)
@@ -328,6 +385,7 @@ def conjugate_gradients(const product[:, ::1] first, list others, double C, cons
     free(K.across)
     free(p.c)
     free(p.rank)
+    free(p.near)
     free(p.item)
     free(rounded)
     free(span.c)
