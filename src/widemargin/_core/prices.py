@@ -11,10 +11,10 @@ import numpy as np
 from .comparisons import IntArray
 
 BYTE = 4.5e-11  # read from a matrix
-PARTNERS = 6e-8  # of an item, summed over in a product with the Hessian
-FLOP = 2.5e-11  # of products of matrices and their factors
-ENTRY = 2.5e-8  # of a matrix that pairs are summed over
-DIRECTIONS, CG_STEPS = 5, 12  # that a preconditioner of all items serves at least, and that each takes
+PARTNERS = 2e-8  # of an item, summed over in a product with the Hessian
+FLOP = 4e-11  # of products of matrices and their factors
+ENTRY = 4e-8  # of a matrix that pairs are summed over
+DIRECTIONS, CG_STEPS = 5, 8  # that a preconditioner of all items serves at least, and that each takes
 STEP, LOOK = 1e-4, 5.5e-7  # of Newton's, and the looks at an item's pairs along its line search
 BEGIN, PASS = 0.02, 6e-6  # of an interior point, and of its passes over a pair until a moderate gap
 CUBE, OWN_CUBE = 1e-10, 6e-10  # of its factors: of all items, and of those that are compared with each other

@@ -31,6 +31,7 @@ MOST_CG, MOST_ROUNDED_CG = 200, 60  # a preconditioner that needs more is spoilt
 FEW_ITEMS, LITTLE = 4000, 1500  # items above which a preconditioner pays for any solve, and up to which none drawn does
 FIRST_H, SMALLEST_START_H, WARM_H = 2.0, 0.1, 0.5  # smoothings; at the first all pairs are curved before any step
 FARTHEST = 2.0  # steps in log C that are extrapolated from the last one
+GROWS = 2.5  # times the price of the last solve that each one for a larger C will cost on a path, about
 LATE = 0.3  # weight of the last direction in what is usual
 IN_VAIN = 1.5  # times its price that a direction counts which was given up: the next ones will be more
 
@@ -117,7 +118,7 @@ class Memory:
 
     def _are_hard(self, gram: Gram) -> bool:
         """Return whether directions toil, or will, and would be cheaper with a preconditioner of all items."""
-        n, toil = gram.n_items, max(self.toil, self.last_toil * (1 + self.n_ahead))
+        n, toil = gram.n_items, max(self.toil, self.last_toil * (1.0 + GROWS * self.n_ahead))
         if not self.needs_all and self.is_roomy and n <= FEW_ITEMS and toil > prices.preconditioner(n, n):
             whole = self._whole(gram)
             rank = n if whole is None else whole.full_span.size
