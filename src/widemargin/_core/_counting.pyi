@@ -3,8 +3,6 @@ from numpy.typing import NDArray
 from .comparisons import IntArray
 from .solution import Array
 
-FEW_LEVELS: int
-
 def gradient(
     u: Array,
     base: int,
@@ -38,44 +36,3 @@ def look(
     pull: Array,
     sums: Array,
 ) -> bool: ...
-def ascending(
-    u: Array, order: IntArray, rank: IntArray, starts: IntArray, groups: IntArray, by_u: IntArray
-) -> None: ...
-def laplacian_product(
-    u: Array,
-    v: Array,
-    order: IntArray,
-    by_u: IntArray,
-    rank: IntArray,
-    starts: IntArray,
-    groups: IntArray,
-    weight: Array,
-    thresholds: Array,
-    shares: Array,
-    out: Array,
-) -> None: ...
-def degrees(
-    u: Array,
-    base: int,
-    order: IntArray,
-    rank: IntArray,
-    starts: IntArray,
-    groups: IntArray,
-    weight: Array,
-    thresholds: Array,
-    shares: Array,
-    out: Array,
-) -> None: ...
-def laplacian_rows(
-    u: Array,
-    base: int,
-    order: IntArray,
-    rank: IntArray,
-    starts: IntArray,
-    groups: IntArray,
-    weight: Array,
-    thresholds: Array,
-    shares: Array,
-    X: NDArray,
-    out: NDArray,
-) -> None: ...

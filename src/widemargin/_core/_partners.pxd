@@ -12,6 +12,7 @@ from libc.stdlib cimport free
 from libc.string cimport memset
 
 from ._pair_sums cimport MOST, cells
+from ._sorting cimport sort_by_value
 
 cdef extern from "_digits.h":
     ctypedef struct Sums:
@@ -22,6 +23,13 @@ cdef extern from "_digits.h":
     Py_ssize_t digits_size(Py_ssize_t levels) noexcept nogil
     void digits_insert(Sums* sums, int digits, Py_ssize_t level, double c, double cx) noexcept nogil
     Sums digits_below(const Sums* sums, int digits, Py_ssize_t level) noexcept nogil
+
+cdef extern from "_fetch.h":
+    ctypedef struct Ahead:  # what will be read next
+        const char* at  # NULL: nothing
+        Py_ssize_t step  # bytes to fetch with each row
+
+    void fetch(Ahead ahead, Py_ssize_t row) noexcept nogil
 
 cdef extern from "_room.h":
     void* room(size_t size) noexcept nogil
@@ -318,3 +326,25 @@ cdef inline void visit(Scratch* s, const double* x, Py_ssize_t n, Py_ssize_t lev
         s.total[k] += s.cut.total[s.cut.next[l]]
         s.moment[k] += s.cut.moment[s.cut.next[l]]
         s.cut.next[l] += 1
+
+
+cdef inline bint load(Scratch* s, const double* u, const int64_t* order, const int64_t* rank, const double* weight,
+               int64_t base, Py_ssize_t n, Ahead ahead) noexcept nogil:
+    """Bring one group into ascending order of utility; False where a utility is not finite."""
+    cdef Py_ssize_t k
+    cdef int32_t p
+    cdef double shift = u[order[0] - base], check = 0.0
+    for k in range(n):
+        # the sums see differences only: shifting keeps a common offset out of the rounding
+        s.u[k] = u[order[k] - base] - shift
+        check += s.u[k] * 0.0
+    if check != 0.0:  # nan
+        return False
+    sort_by_value(s.u, n, s.by_u, s.spare, s.count)
+    for k in range(n):
+        p = s.by_u[k]
+        s.us[k] = s.u[p]
+        s.c[k] = weight[order[p]]
+        s.rank[k] = <int32_t> rank[p]
+        fetch(ahead, k)
+    return True

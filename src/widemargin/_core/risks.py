@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _counting, _steps
+from . import _counting, _hessian, _steps
 from .comparisons import IntArray, Levels, from_levels
 from .draws import PIECE, draw_groups, draw_large, ranges
 from .losses import Hinge, SquaredHinge
@@ -67,7 +67,7 @@ class Hessian:
         """Return the positions of each group in ascending order of u."""
         levels, out = self.risk.levels, np.empty(self.u.size, np.int64)
         every = np.arange(self.risk.starts.size - 1)
-        _counting.ascending(self.u, levels.order, self.risk.rank, self.risk.starts, every, out)
+        _hessian.ascending(self.u, levels.order, self.risk.rank, self.risk.starts, every, out)
         return out
 
     def __call__(self, v: Array) -> Array:
@@ -75,7 +75,7 @@ class Hessian:
         risk, levels, (edges, shares) = self.risk, self.risk.levels, self.risk.edges()
         out, every = np.zeros(self.u.size), np.arange(risk.starts.size - 1)
         v = np.ascontiguousarray(v, dtype=float)
-        _counting.laplacian_product(
+        _hessian.laplacian_product(
             self.u, v, levels.order, self.by_u, risk.rank, risk.starts, every, levels.weight, edges, shares, out
         )
         return out
@@ -194,7 +194,7 @@ class GroupedPairRisk:
         edges, shares = self.edges()
         out = np.zeros(u.size)
         at = self.levels
-        _counting.degrees(u, block.start, at.order, self.rank, self.starts, block.groups, at.weight, edges, shares, out)
+        _hessian.degrees(u, block.start, at.order, self.rank, self.starts, block.groups, at.weight, edges, shares, out)
         return out
 
     def laplacian_half(self, u: Array, X: NDArray, block: Block, out: NDArray | None = None) -> NDArray:
@@ -202,7 +202,7 @@ class GroupedPairRisk:
         edges, shares = self.edges()
         Y = np.empty_like(X) if out is None else out[: X.shape[0]]
         at, groups = self.levels, block.groups
-        _counting.laplacian_rows(
+        _hessian.laplacian_rows(
             u, block.start, at.order, self.rank, self.starts, groups, at.weight, edges, shares, X, Y
         )
         return Y
@@ -214,7 +214,7 @@ class GroupedPairRisk:
     @property
     def pairs_of_many_levels(self) -> int:
         """Return how many pairs there may be in groups of many levels, whose Laplacians take longer."""
-        many = self.rank[self.starts[:-1]] >= _counting.FEW_LEVELS
+        many = self.rank[self.starts[:-1]] >= _hessian.FEW_LEVELS
         return int(np.sum(np.diff(self.starts)[many] ** 2))
 
     def edges(self) -> tuple[Array, Array]:
