@@ -1,12 +1,15 @@
 """Faults that drawn cases found: certificates of rounded kernels, rows unlike all others, numbers at the edge."""
 
+import warnings
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.svm import SVC
 
 from widemargin import ComparisonSVM, MarginClassifier, MarginRegressor, OrdinalSVM, Pairs, RankingSVM
-from widemargin._core.solution import relative_gap
+from widemargin._core.solution import Solution, Status, relative_gap
+from widemargin.exceptions import CollapseWarning
 from widemargin.model_selection import c_path
 
 
@@ -160,3 +163,34 @@ def test_a_path_is_of_our_own_machines():
     """Others have no C to share anything by."""
     with pytest.raises(TypeError, match="none of widemargin's machines"):
         c_path(SVC(), [[0.0], [1.0]], [0, 1])
+
+
+@pytest.mark.parametrize("C", [2e-4, 1e-2])
+def test_votes_that_nearly_cancel_are_decided(C):
+    """Zero is best or all but best: it is proved so, and said, or beaten; no gap below tol is called too large."""
+    rng = np.random.default_rng(146)
+    n, p, scale = int(rng.choice([900, 1600])), int(rng.integers(1, 5)), 10.0 ** rng.uniform(-1, 1)
+    X = rng.normal(size=(n, p)) * scale
+    u = np.sin(X[:, 0]) + X.sum(axis=1) / np.sqrt(p) + rng.choice([0.5, 2]) * rng.normal(size=n)
+    index = rng.integers(0, n, (n, 2))
+    index = index[index[:, 0] != index[:, 1]]
+    d = u[index[:, 0]] - u[index[:, 1]]
+    votes, y = Pairs(X, index), np.where(np.abs(d) < 0.5, 0, np.sign(d)).astype(int)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        model = ComparisonSVM(C=C, kernel="rbf", gamma=0.4403291, tol=1e-3).fit(votes, y)
+    assert model.converged_
+    zero, is_zero = 4.0 * C * np.sum(y == 0), not np.any(model.decision_function(votes))
+    assert [warning.category for warning in said] == is_zero * [CollapseWarning]
+    assert model.objective_ == pytest.approx(zero, rel=1e-12) if is_zero else model.objective_ < zero
+
+
+def test_a_gap_below_tol_is_enough():
+    """However the solver ended; but nothing is certified by a negative objective."""
+    some = np.zeros(1)
+    near, far, below = (
+        Solution(some, some, some, P, D, 1, Status.STALLED) for P, D in ((1.0, 0.9999), (1.0, 0.9), (-1.0, -1.0))
+    )
+    assert near.is_within(1e-3)
+    assert not far.is_within(1e-3)
+    assert not below.is_within(1e-3)

@@ -129,12 +129,12 @@ class PreferenceEstimator(Solving, BaseEstimator):
         """Set the attributes that describe the optimisation; warn once, or refuse, where it failed."""
         objective = sum(s.objective for s in solutions)
         dual = sum(s.dual for s in solutions)
-        worst = max(solutions, key=lambda s: (s.status is not Status.CONVERGED, s.gap))
+        worst = max(solutions, key=lambda s: (not s.is_within(self.tol), s.gap))
         self.objective_ = float(objective)
         self.duality_gap_ = relative_gap(objective, dual) if np.isfinite(objective) else float("inf")
         self.n_iter_ = max(1, *(s.n_iter for s in solutions))
         self.solver_ = solver
-        self.converged_ = worst.status is Status.CONVERGED
+        self.converged_ = worst.is_within(self.tol)
         if self.converged_:
             return
         text = worst.status.value.format(gap=worst.gap, tol=self.tol, max_iter=self.max_iter, bound=1e-9)

@@ -53,6 +53,10 @@ class Solution:
         """Return the relative duality gap: an upper bound on (P - P*) / P."""
         return relative_gap(self.objective, self.dual)
 
+    def is_within(self, tol: float) -> bool:
+        """Return whether the gap is small, however the solver ended; a negative objective is none."""
+        return self.status is Status.CONVERGED or (self.objective >= 0.0 and self.gap <= tol)
+
 
 def relative_gap(primal: float, dual: float) -> float:
     """Return (primal - dual) / primal, 0 when both are 0, never negative; infinite where either is not a number."""
