@@ -101,7 +101,7 @@ class Answer:
             found = replace(old, objective=primal, dual=s * lead - 0.5 * s * s * v2, n_iter=1)
             if not found.gap <= tol:
                 return None
-        return replace(found, coefficients=s * old.coefficients, dual_norm=s * s * v2)
+        return replace(found, pulled=lambda: s * old.coefficients, dual_norm=s * s * v2)
 
     @property
     def _is_lost(self):

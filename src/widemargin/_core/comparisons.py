@@ -93,8 +93,6 @@ class Levels:
     partners that item `order[k]` beats are the contiguous range `order[first[k]:last[k]]`.
     """
 
-    level: IntArray  # (n,) dense codes, larger is preferred
-    group: IntArray  # (n,) dense codes
     weight: Array  # (n,)
     order: IntArray  # (n,) sorted position -> item
     rank: IntArray  # (n,) by sorted position: the level counted from 0 in its group
@@ -104,7 +102,21 @@ class Levels:
     @property
     def n_items(self) -> int:
         """Return the number of items."""
-        return self.level.size
+        return self.order.size
+
+    @property
+    def level(self) -> IntArray:
+        """Return the level of each item, counted from 0 in its group."""
+        out = np.empty_like(self.order)
+        out[self.order] = self.rank
+        return out
+
+    @property
+    def group(self) -> IntArray:
+        """Return the group of each item."""
+        out = np.empty_like(self.order)
+        out[self.order] = np.repeat(np.arange(self.starts.size - 1), np.diff(self.starts))
+        return out
 
     @cached_property
     def first(self) -> IntArray:
@@ -187,9 +199,9 @@ def from_levels(level: IntArray, group: IntArray, weight: Array, n_threads: int 
 
     halves = _halves(group) if is_sorted and n_threads > 1 else []
     if halves and not any(Pool(2).map(lambda half: sort(*half), halves)):
-        return Levels(level, group, weight, order, rank, starts, is_sorted)
+        return Levels(weight, order, rank, starts, is_sorted)
     at = sort(slice(0, level.size), slice(0, n_groups + 1))
-    return Levels(level, group, weight, order, rank, starts[at:], is_sorted)
+    return Levels(weight, order, rank, starts[at:], is_sorted)
 
 
 def _halves(group: IntArray) -> list[tuple[slice, slice]]:

@@ -249,13 +249,12 @@ class GroupedPairRisk:
         if self.is_contiguous:
             return None, self
         at, order = self.levels, self.levels.order
-        moved = replace(at, level=at.level[order], group=at.group[order], weight=at.weight[order])
-        return order, replace(self, levels=replace(moved, order=np.arange(order.size), is_sorted=True))
+        moved = replace(at, weight=at.weight[order], order=np.arange(order.size), is_sorted=True)
+        return order, replace(self, levels=moved)
 
-    def take(self, items: IntArray, group: IntArray) -> GroupedPairRisk:
-        """Return the risk of the pairs among some items, within new groups."""
-        levels = self.levels
-        return replace(self, levels=from_levels(levels.level[items], group, levels.weight[items]))
+    def take(self, items: IntArray, level: IntArray, group: IntArray) -> GroupedPairRisk:
+        """Return the risk of the pairs among some items, of these levels within new groups."""
+        return replace(self, levels=from_levels(level, group, self.levels.weight[items]))
 
     def sample(self, n_items: int, seed: int) -> Sample:
         """Draw whole groups, and items of large ones, until about n_items items are in."""
@@ -265,21 +264,25 @@ class GroupedPairRisk:
         small = draw_groups(self.levels, np.flatnonzero(~is_large), share, rng)
         large = draw_large(self.levels, np.flatnonzero(is_large), share, rng)
         positions, counts, factor = (np.concatenate(both) for both in zip(small[:3], large[:3], strict=True))
-        items, group = self.levels.order[positions], np.repeat(np.arange(counts.size), counts)
+        items, level = self.levels.order[positions], self.rank[positions]
+        group = np.repeat(np.arange(counts.size), counts)
         is_even = small.is_even and not is_large.any()
         if is_even and self.is_contiguous:  # as they lie within their groups
-            items = ranges(np.minimum.reduceat(items, np.cumsum(counts) - counts), counts)
+            at = np.cumsum(counts) - counts
+            first = np.minimum.reduceat(items, at)
+            level[items - np.repeat(first - at, counts)] = level.copy()
+            items = ranges(first, counts)
         else:
             by_row = np.argsort(group * self.levels.n_items + items, kind="stable")
-            items, factor = items[by_row], factor[by_row]
-        own = self.take(items, group)
+            items, level, factor = items[by_row], level[by_row], factor[by_row]
+        own = self.take(items, level, group)
         whole = own.boosted(factor)
         if not is_large.any():
             return Sample(items, own, whole, whole, is_even)
         n_pieces = np.concatenate([np.ones_like(small.counts), -(-large.counts // PIECE)])
         parts = [np.arange(n) * k // n for n, k in zip(counts, n_pieces, strict=True)]
         start = np.repeat(np.cumsum(n_pieces) - n_pieces, counts)
-        pieces = self.take(items, start + np.concatenate(parts))
+        pieces = self.take(items, level, start + np.concatenate(parts))
         return Sample(items, own, whole, pieces.boosted(factor * np.sqrt(np.repeat(n_pieces, counts))), is_even=False)
 
     def boosted(self, factor: Array) -> GroupedPairRisk:

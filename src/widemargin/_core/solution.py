@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -38,7 +40,7 @@ class Solution:
     """
 
     weights: Array  # the map's parameters
-    coefficients: Array  # one per item: the dual point pulled back to the items, D'a
+    pulled: Array | Callable[[], Array]  # the coefficients, or what makes them: those of many items are seldom read
     levels: Array  # bias, tie width: the free columns of the rows
     objective: float
     dual: float
@@ -47,6 +49,11 @@ class Solution:
     utilities: Array | None = None  # of the items, where the solver has them in float64
     squared_norm: float | None = None  # of the weights, where the solver has it in float64
     dual_norm: float | None = None  # of the weights that the dual point makes, squared, where the solver has a bound
+
+    @cached_property
+    def coefficients(self) -> Array:
+        """Return one coefficient per item: the dual point pulled back to the items, D'a."""
+        return self.pulled() if callable(self.pulled) else self.pulled
 
     @property
     def gap(self) -> float:

@@ -74,7 +74,7 @@ def _without_far(
     return replace(
         found,
         weights=weights,
-        coefficients=fixed + found.coefficients,
+        pulled=fixed + found.coefficients,
         objective=0.5 * norm + cost,
         dual=gain - 0.5 * float(fixed @ by_v) + found.dual,
         squared_norm=norm,

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -119,9 +120,9 @@ class Best:
 
     def solution(self, C: float, n_iter: int, status: Status) -> Solution:
         """Return the two as a solution."""
-        coefficients, none = self.slopes.coefficients(C), np.zeros(0)
-        bounds = self.primal, self.dual
-        return Solution(self.w, coefficients, none, *bounds, max(1, n_iter), status, dual_norm=self.dual_norm)
+        slopes, none, bounds = self.slopes, np.zeros(0), (self.primal, self.dual)
+        pulled = partial(slopes.coefficients, C)
+        return Solution(self.w, pulled, none, *bounds, max(1, n_iter), status, dual_norm=self.dual_norm)
 
 
 class Climb:
@@ -358,4 +359,4 @@ def newton_linear(plan: Plan, C: float, *, tol: float, max_iter: int, say: Say, 
     solution = climb.run(max_iter, say)
     plan.last = climb.trace()
     plan.data = climb.goal.data if climb.goal.data.precise else data  # float32 that failed once is not tried again
-    return replace(solution, coefficients=data.by_item(solution.coefficients))
+    return replace(solution, pulled=lambda: data.by_item(solution.coefficients))

@@ -42,7 +42,7 @@ class Answer:
         """Return the solver's result for these coefficients of the items."""
         return Solution(
             weights=coefficients,
-            coefficients=coefficients,
+            pulled=coefficients,
             levels=np.zeros(0),
             objective=self.objective,
             dual=self.dual,

@@ -73,7 +73,7 @@ class PairGraph:
     """All pairs, written out in the order of their better node, then of their worse node."""
 
     item: IntArray  # (r,) node -> the user's item; an item without a pair is no node
-    level: IntArray  # (r,) node -> level
+    level: IntArray  # (r,) node -> level, counted from 0 in its query
     reach: IntArray  # (r,) edges that leave each node
     head: IntArray  # (r,) where the first of them ends; the others end at the nodes that follow
     worse: IntArray  # (P,) where each edge ends
@@ -208,8 +208,8 @@ def _cholesky_without_subtraction(factor: Array) -> Array:
 
 def from_levels(levels: Levels) -> PairGraph:
     """Write out the pairs of an ordering."""
-    group = levels.group[levels.order]
-    kept = levels.first[np.searchsorted(group, group)] < levels.last
+    has_pairs, sizes = levels.rank[levels.starts[:-1]] > 0, np.diff(levels.starts)
+    kept = np.repeat(has_pairs, sizes)
     node = np.append(np.cumsum(kept) - 1, 0)
     reach = (levels.last - levels.first)[kept]
     offset = np.arange(reach.sum()) - np.repeat(np.cumsum(reach) - reach, reach)
@@ -218,12 +218,12 @@ def from_levels(levels: Levels) -> PairGraph:
     weight = levels.weight[item]
     return PairGraph(
         item=item,
-        level=levels.level[item],
+        level=levels.rank[kept],
         reach=reach,
         head=node[levels.first[kept]],
         worse=worse,
         weight=np.repeat(weight, reach) * weight[worse],
-        queries=_queries(group[kept], reach),
+        queries=_queries(np.repeat(np.flatnonzero(has_pairs), sizes[has_pairs]), reach),
         parts=_parts(reach, worse),
     )
 
