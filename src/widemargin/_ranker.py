@@ -38,7 +38,7 @@ class Ranker(RegressorMixin, PreferenceEstimator):
         """Return items, their levels within queries and kept positions; there is something to compare."""
         items, grades, group, weight, kept = self._check_queries(X, y, qid, sample_weight, sees_all=sees_all)
         n_threads = effective_n_jobs(getattr(self, "n_jobs", None))
-        levels = comparisons.from_levels(dense_codes(grades), group, weight, n_threads)
+        levels = comparisons.from_levels(dense_codes(grades), group, weight, is_own=True, n_threads=n_threads)
         if levels.n_pairs == 0:
             raise NoComparisonsError(_nothing_to_compare(grades, self._n_queries))
         return items, levels, kept

@@ -94,91 +94,121 @@ def dense_by_order(const double[::1] x, int64_t[::1] codes):
     return True
 
 
-cdef void sort_part(const int64_t[::1] level, const int64_t[::1] group, Py_ssize_t start, Py_ssize_t stop,
-                    int64_t n_levels, int64_t low, int64_t n_groups, int64_t* by_level, int64_t* place,
-                    int64_t[::1] order) noexcept nogil:
-    """Sort items start:stop, whose groups are low, low + 1, ...: by level, then by group, keeping the order of equals."""
+cdef void sort_part(const int64_t* level, const int64_t* group, Py_ssize_t n, int64_t n_levels, int64_t n_groups,
+                    int64_t* by_level, int64_t* place, int64_t* order) noexcept nogil:
+    """Sort some items by level, then by group, keeping the order of equals; groups are less than n_groups."""
     cdef Py_ssize_t k
     cdef int64_t i, size, total = 0
     if n_groups == 1:
-        by_level = &order[start]
+        by_level = order
     memset(place, 0, n_levels * sizeof(int64_t))
-    for k in range(start, stop):
+    for k in range(n):
         place[level[k]] += 1
     for k in range(n_levels - 1, -1, -1):
         size, place[k] = place[k], total
         total += size
-    for k in range(start, stop):
+    for k in range(n):
         by_level[place[level[k]]] = k
         place[level[k]] += 1
     if n_groups == 1:
         return
     memset(place, 0, n_groups * sizeof(int64_t))
-    for k in range(start, stop):
-        place[group[k] - low] += 1
-    total = start
+    for k in range(n):
+        place[group[k]] += 1
+    total = 0
     for k in range(n_groups):
         size, place[k] = place[k], total
         total += size
-    for k in range(stop - start):
+    for k in range(n):
         i = by_level[k]
-        order[place[group[i] - low]] = i
-        place[group[i] - low] += 1
+        order[place[group[i]]] = i
+        place[group[i]] += 1
 
 
-def is_sorted(const int64_t[::1] x):
-    """Return whether no number is less than the one before it."""
-    cdef Py_ssize_t i, n_falls = 0
-    with nogil:
-        for i in range(1, x.shape[0]):
-            n_falls += x[i] < x[i - 1]
-    return n_falls == 0
+cdef Py_ssize_t count_ranks(const int64_t* level, const int64_t* group, const int64_t* order, Py_ssize_t n,
+                            int64_t* rank, int64_t* starts, Py_ssize_t at, Py_ssize_t first) noexcept nogil:
+    """Count the levels of sorted items from 0 in each group, and write before `at` where groups begin, from `first` on."""
+    cdef Py_ssize_t k
+    cdef int64_t i, before = order[n - 1], r = 0
+    for k in range(n - 1, -1, -1):
+        i = order[k]
+        if group[i] != group[before]:
+            r = 0
+            at -= 1
+            starts[at] = first + k + 1
+        elif level[i] != level[before]:
+            r += 1
+        rank[k] = r
+        before = i
+    starts[at - 1] = first
+    return at - 1
 
 
-def sort_levels(const int64_t[::1] level, const int64_t[::1] group, bint is_sorted, Py_ssize_t first, int64_t n_levels,
-                int64_t n_groups, int64_t[::1] order, int64_t[::1] rank, int64_t[::1] starts):
+def sort_levels(const int64_t[::1] level, const int64_t[::1] group, int64_t n_levels, int64_t n_groups,
+                int64_t[::1] order, int64_t[::1] rank, int64_t[::1] starts):
     """Write the items by (group, level descending, index), their level counted from 0 in its group, and where groups begin.
 
-    Groups are less than n_groups; or, where items are sorted by them, less than n_groups above group[0]. Items are
-    counted from `first`. `starts` has room for n_groups + 1 numbers; returns the first that was written: some groups may be
-    empty.
+    `starts` has room for n_groups + 1 numbers; returns the first that was written: some groups may be empty.
     """
-    cdef Py_ssize_t k, n = level.shape[0], start = 0, stop, at = n_groups
-    cdef int64_t i, before, r = 0
+    cdef Py_ssize_t n = level.shape[0], at = n_groups
     cdef int64_t* by_level = <int64_t*> malloc(max(n, 1) * sizeof(int64_t))
     cdef int64_t* place = <int64_t*> malloc(max(n_levels, n_groups) * sizeof(int64_t))
     if by_level == NULL or place == NULL:
         free(by_level)
         free(place)
         raise MemoryError
+    starts[at] = n
     with nogil:
-        while start < n:
-            stop = n
-            if is_sorted:  # one group at a time, or as many as have an item for each counter
-                stop = min(n, start + n_levels)
-                while stop < n and group[stop] == group[stop - 1]:
-                    stop += 1
-                sort_part(level, group, start, stop, n_levels, group[start], group[stop - 1] - group[start] + 1,
-                          by_level, place, order)
-            else:
-                sort_part(level, group, 0, n, n_levels, 0, n_groups, by_level, place, order)
-            start = stop
-        starts[at] = first + n
-        for k in range(n - 1, -1, -1):
-            i, before = order[k], order[min(k + 1, n - 1)]
-            if group[i] != group[before]:
-                r = 0
-                at -= 1
-                starts[at] = first + k + 1
-            elif level[i] != level[before]:
-                r += 1
-            rank[k] = r
         if n > 0:
-            at -= 1
-            starts[at] = first
-        if first > 0:
-            for k in range(n):
-                order[k] += first
+            sort_part(&level[0], &group[0], n, n_levels, n_groups, by_level, place, &order[0])
+            at = count_ranks(&level[0], &group[0], &order[0], n, &rank[0], &starts[0], at, 0)
     free(by_level)
     free(place)
+    return at
+
+
+def runs(const int64_t[::1] x):
+    """Return how many different numbers there are, and how often one occurs at most, in ascending order; else 0 and 0."""
+    cdef Py_ssize_t i, n = 0, begin = 0, most = 0
+    with nogil:
+        for i in range(1, x.shape[0] + 1):
+            if i == x.shape[0] or x[i] != x[i - 1]:
+                n, most, begin = n + 1, max(most, i - begin), i
+                if i < x.shape[0] and x[i] < x[i - 1]:
+                    n = most = 0
+                    break
+    return n, most
+
+
+def sort_in_place(int64_t[::1] level, int64_t[::1] group, Py_ssize_t first, int64_t n_levels, int64_t n_groups,
+                  Py_ssize_t most, int64_t[::1] starts):
+    """Do the work of `sort_levels` for groups that lie in order, `most` items at most in each: group becomes order, level rank.
+
+    Groups are group[0] and less than n_groups more; items are counted from `first`. Some groups at a time are copied, sorted and
+    written back: as many as have an item for each level.
+    """
+    cdef Py_ssize_t start, stop = level.shape[0], k, n, size = most + n_levels, at = n_groups
+    cdef int64_t low, many
+    cdef int64_t* room = <int64_t*> malloc((4 * size + max(n_levels, n_groups)) * sizeof(int64_t))
+    cdef int64_t* own = room + size  # groups
+    cdef int64_t* order = own + size
+    cdef int64_t* place = order + 2 * size
+    if room == NULL:
+        raise MemoryError
+    starts[at] = first + stop
+    with nogil:
+        while stop > 0:
+            start = max(0, stop - n_levels)
+            while start > 0 and group[start] == group[start - 1]:
+                start -= 1
+            n, low, many = stop - start, group[start], group[stop - 1] - group[start] + 1
+            for k in range(n):
+                room[k] = level[start + k]
+                own[k] = group[start + k] - low
+            sort_part(room, own, n, n_levels, many, order + size, place, order)
+            at = count_ranks(room, own, order, n, &level[start], &starts[0], at, first + start)
+            for k in range(n):
+                group[start + k] = first + start + order[k]
+            stop = start
+    free(room)
     return at

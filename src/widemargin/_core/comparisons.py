@@ -19,6 +19,7 @@ from .pool import Pool
 from .solution import Array
 
 SPARSE = 16  # counters per item up to which items are sorted by counting
+SHORT = 1 << 15  # items of a group, and levels, up to which groups that lie in order are sorted where they are
 MANY = 200_000  # items that two threads sort, each its half
 IntArray: TypeAlias = NDArray[np.int64]
 
@@ -184,33 +185,39 @@ class Levels:
         )
 
 
-def from_levels(level: IntArray, group: IntArray, weight: Array, n_threads: int = 1) -> Levels:
-    """Compare every two items of different level in the same group: 000 (4), 004 (85)."""
+def from_levels(level: IntArray, group: IntArray, weight: Array, *, is_own: bool = False, n_threads: int = 1) -> Levels:
+    """Compare every two items of different level in the same group: 000 (4), 004 (85).
+
+    With `is_own` the codes are nobody else's, and may become the order and the ranks.
+    """
     n_levels, n_groups = (int(codes.max(initial=0)) + 1 for codes in (level, group))
     if max(n_levels, n_groups) > SPARSE * (level.size + 1):  # of a small part of the data: made dense first
         level, group = (np.unique(codes, return_inverse=True)[1] for codes in (level, group))
         return from_levels(level, group, weight)
-    order, rank, starts = (np.empty(n, np.int64) for n in (level.size, level.size, n_groups + 1))
-    is_sorted = _codes.is_sorted(group)
+    starts, (n_runs, longest) = np.empty(n_groups + 1, np.int64), _codes.runs(group)
+    if n_runs == 0 or max(n_levels, longest) > SHORT:
+        order, rank = np.empty_like(group), np.empty_like(level)
+        at = _codes.sort_levels(level, group, n_levels, n_groups, order, rank, starts)
+        return Levels(weight, order, rank, starts[at:], is_sorted=n_runs > 0)
+    if not is_own:
+        level, group = level.copy(), group.copy()
 
     def sort(rows: slice, groups: slice) -> int:
-        some, sizes = (level[rows], group[rows]), (n_levels, groups.stop - groups.start - 1)
-        return _codes.sort_levels(*some, is_sorted, rows.start, *sizes, order[rows], rank[rows], starts[groups])
+        sizes = n_levels, groups.stop - groups.start - 1, longest
+        return _codes.sort_in_place(level[rows], group[rows], rows.start, *sizes, starts[groups])
 
-    halves = _halves(group) if is_sorted and n_threads > 1 else []
-    if halves and not any(Pool(2).map(lambda half: sort(*half), halves)):
-        return Levels(weight, order, rank, starts, is_sorted)
+    if n_threads > 1 and level.size >= MANY and n_runs == n_groups > 1:
+        Pool(2).map(lambda half: sort(*half), _halves(group))
+        return Levels(weight, group, level, starts, is_sorted=True)
     at = sort(slice(0, level.size), slice(0, n_groups + 1))
-    return Levels(weight, order, rank, starts[at:], is_sorted)
+    return Levels(weight, group, level, starts[at:], is_sorted=True)
 
 
 def _halves(group: IntArray) -> list[tuple[slice, slice]]:
-    """Return two halves of many sorted items, the rows of each and its groups with the next."""
-    low, n_groups = group[group.size // 2], int(group[-1]) + 1
-    cut = int(np.searchsorted(group, low))
-    if group.size < MANY or cut == 0:
-        return []
-    return [(slice(0, cut), slice(0, low + 1)), (slice(cut, group.size), slice(low, n_groups + 1))]
+    """Return two halves of items that are sorted by group, the rows of each, and its groups with the next."""
+    middle, n_groups = max(1, int(group[group.size // 2])), int(group[-1]) + 1
+    cut = int(np.searchsorted(group, middle))
+    return [(slice(0, cut), slice(0, middle + 1)), (slice(cut, group.size), slice(middle, n_groups + 1))]
 
 
 def from_pairs(first: IntArray, second: IntArray, weight: Array, n_items: int) -> Rows:
