@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from numbers import Integral, Real
 
 import numpy as np
@@ -95,8 +96,9 @@ class PreferenceEstimator(Solving, BaseEstimator):
         return X
 
     def _check_samples(self, X, y, sample_weight, qid=None, *, sees_all=False, **check_y):
-        """Return items, y, weights, query codes, and the positions of the rows kept: those of positive weight.
+        """Return items, y, weights, what codes their queries, and the positions of the rows kept.
 
+        Rows of no weight are left out.
         With `sees_all` nan and infinity in X may be left for the fit to find: `_is_left` tells.
         """
         if check_y.get("y_numeric") and _holds_strings(y):
@@ -112,11 +114,11 @@ class PreferenceEstimator(Solving, BaseEstimator):
             check_finite(X, type(self).__name__)
         if self._is_precomputed:
             self._check_items(X, reset=True)
-        group = query_codes(qid, X.shape[0])
-        if not isinstance(kept, Every):
-            X = X[np.ix_(kept, kept)] if self._is_precomputed else X[kept]
-            y, weight, group = y[kept], weight[kept], group[kept]
-        return X, y, weight, group, kept
+        codes = partial(query_codes, qid, X.shape[0])
+        if isinstance(kept, Every):
+            return X, y, weight, codes, kept
+        X = X[np.ix_(kept, kept)] if self._is_precomputed else X[kept]
+        return X, y[kept], weight[kept], lambda: codes()[kept], kept
 
     def _is_left(self, X, kept):
         """Whether a fit that looks at all pairs will find nan and infinity in X on its way."""

@@ -23,21 +23,24 @@ class Ranker(RegressorMixin, PreferenceEstimator):
     __metadata_request__score = {"qid": True}  # noqa: RUF012
 
     def _check_queries(self, X, y, qid, sample_weight, *, sees_all=False):
-        """Return items, y, query codes, weights and kept positions; remembers what scoring must know."""
+        """Return items, y, what codes their queries, weights and kept positions; remembers what utilities must know."""
         self._qid_column = qid if isinstance(qid, str) else None
         X, qid = self._split_qid(X, qid)
         given = {"qid": qid, "sees_all": sees_all, "y_numeric": True}
-        items, grades, weight, group, kept = self._check_samples(X, y, sample_weight, **given)
+        items, grades, weight, codes, kept = self._check_samples(X, y, sample_weight, **given)
+        if grades.dtype.kind not in "iu":  # large integers differ as such
+            grades = np.asarray(grades, dtype=float)
+        return items, grades, codes, weight, kept
+
+    def _count_queries(self, group, kept):
+        """Remember what scoring must know."""
         self._n_queries = int(group.max()) + 1 if isinstance(kept, Every) else np.unique(group).size
-        grades = (
-            grades if grades.dtype.kind in "iu" else np.asarray(grades, dtype=float)
-        )  # large integers differ as such
-        return items, grades, group, weight, kept
 
     def _check_graded(self, X, y, qid, sample_weight, *, sees_all=False):
         """Return items, their levels within queries and kept positions; there is something to compare."""
-        items, grades, group, weight, kept = self._check_queries(X, y, qid, sample_weight, sees_all=sees_all)
-        n_threads = effective_n_jobs(getattr(self, "n_jobs", None))
+        items, grades, codes, weight, kept = self._check_queries(X, y, qid, sample_weight, sees_all=sees_all)
+        group, n_threads = codes(), effective_n_jobs(getattr(self, "n_jobs", None))
+        self._count_queries(group, kept)
         levels = comparisons.from_levels(dense_codes(grades), group, weight, is_own=True, n_threads=n_threads)
         if levels.n_pairs == 0:
             raise NoComparisonsError(_nothing_to_compare(grades, self._n_queries))

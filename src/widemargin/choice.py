@@ -120,7 +120,9 @@ class TopRankSVM(Ranker):
         self._check_parameters()
         self._check_loss(("hinge", "squared_hinge"))
         check_choice("slack", self.slack, ("task", "pair"))
-        X, y, group, weight, kept = self._check_queries(X, y, qid, sample_weight)
+        X, y, codes, weight, kept = self._check_queries(X, y, qid, sample_weight)
+        group = codes()
+        self._count_queries(group, kept)
         rows = _choices(y, group, weight, shared_slack=self.slack == "task")
         return Task(X, kept, self._make_map(X), rows)
 

@@ -33,6 +33,7 @@ LEAST_ROWS, BLOCKS = 512, 64  # of a block, unless it has more bytes: as many bl
 PARTS, LEAST_PART = 16, 1024  # of the rows, each a call for a thread; and rows of one
 RUN = 8  # rows that lie next to each other, on average, for which they are not copied
 LITTLE = 1e6  # entries that one thread is done with before another wakes up
+PAGE = 512  # numbers of a page of memory: one thread gets new ones from the system faster than two at once
 GRAM_TIMES = 16  # columns for which a Hessian takes as long as a look
 GRAM_PARTS = 16  # sums of blocks, added up in their order
 N_PROBES, PROBE_ROWS = 6, 256  # of which float32 products take sums
@@ -189,6 +190,8 @@ class LinearPairs:
     def look(self, w: Array) -> Look:
         """Return the pairs' sums, X'g and g at w: one pass over X."""
         pull, sums, g = np.zeros(self.n_features), np.zeros(3), np.empty(self.n_items)
+        if self.pool is not None:
+            g[::PAGE] = 0.0
         for terms, part in self._map(lambda block: self._look_block(w, block, g[block.start : block.stop]), self.parts):
             sums += terms
             pull += part
