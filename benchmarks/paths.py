@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 from sklearn.base import clone
+from threadpoolctl import threadpool_limits
 
 from widemargin.model_selection import c_path
 
@@ -96,7 +97,7 @@ def main(arguments=None):
     options = parser.parse_args(arguments)
     names = [name for name in CASES if name.startswith(tuple(options.only))]
     lines = []
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), threadpool_limits(limits=1, user_api="blas"):  # else waiting threads count as well
         warnings.simplefilter("ignore")
         for line in table(measure(name, quick=options.quick) for name in names):
             lines.append(line)
