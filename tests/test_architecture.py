@@ -27,7 +27,8 @@ ABOVE = {"io", "onnx"}  # what is done with fitted models: may use every estimat
 ALLOWED = {name: SHARED | {"_core"} for name in ESTIMATORS} | {
     "_estimator": {"_core", "_finite", "_queries", "_solving", "_task", "exceptions"},
     "_finite": set(),
-    "_solving": {"_core", "_memory"},
+    "_solving": {"_core", "_memory", "_solving_levels"},
+    "_solving_levels": {"_core", "_memory"},
     "_ranker": {"_core", "_estimator", "_queries", "_task", "exceptions", "metrics"},
     "_queries": {"_core"},
     "_lazy": set(),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from widemargin import RankingSVM, _solving
+from widemargin import RankingSVM, _solving_levels
 from widemargin._core import newton
 from widemargin.exceptions import NoComparisonsError
 from widemargin.model_selection import c_path
@@ -21,7 +21,7 @@ def duels(n_queries, per_query=2, p=6, noise=0.5, seed=0):
 
 def implicit(monkeypatch):
     """Leave all pairs implicit."""
-    monkeypatch.setattr(_solving, "FEW_PAIRS", (0, 0))
+    monkeypatch.setattr(_solving_levels, "FEW_PAIRS", (0, 0))
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])

@@ -13,10 +13,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._core import kernels, maps
 from ._core.gram import BYTES_WHOLE
+from ._core.losses import BY_NAME as LOSSES
 from ._core.solution import Status, relative_gap
 from ._finite import check_finite, may_be_left
 from ._queries import query_codes
-from ._solving import LOSSES, Solving
+from ._solving import Solving
 from ._task import Every
 from .exceptions import CollapseWarning
 

@@ -3,50 +3,32 @@
 from __future__ import annotations
 
 import sys
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
-from joblib import effective_n_jobs
 from scipy import sparse
-from threadpoolctl import ThreadpoolController
 
 from . import _core
 from ._core import kernels, maps
-from ._core.gram import BYTES_HALF, BYTES_ROOMY, BYTES_WHOLE
-from ._core.losses import HINGE, SQUARED_HINGE
+from ._core.gram import BYTES_HALF, BYTES_WHOLE
+from ._core.losses import BY_NAME as LOSSES
 from ._core.solution import Status
 from ._memory import check_memory, most_memory
+from ._solving_levels import LevelSolving
 
-LOSSES = {
-    "hinge": HINGE,
-    "squared_hinge": SQUARED_HINGE,
-    "epsilon_insensitive": HINGE,
-    "squared_epsilon_insensitive": SQUARED_HINGE,
-}
 EXACT_ROWS = 5_000  # explicit rows up to this are solved to rounding, whatever tol
 EXACT_KERNEL_ROWS = 300  # the same with a kernel: beyond, Newton is 2 to 20 times faster
 FEW_KERNEL_ROWS = 1_500  # the same where it has failed, or tol is fine
 FIRST_ROWS = 200  # rows up to which a path begins with an exact solve: it is as quick as Newton without a start
-EXPLICIT_PAIRS = 20_000  # pairs are written out up to this: the interior point is exact there, and fast enough
-EXACT_ITEMS = 300  # of a kernel up to which it is: beyond, Newton is 10 to 100 times faster
-EXPLICIT_PAIRS_FINE = 200_000  # the same where Newton is slow on a kernel: a fine tol, or a C that makes it steep
-EXPLICIT_PAIRS_RESCUE = 1_000_000  # the same where Newton did not reach the gap
-FEW_PAIRS = (2, 1)  # times the items: so many pairs of a hinge, or a squared hinge, are looked at one by one
-FINE, STEEP = 1e-7, 100.0
 ROW_STEPS = 100  # of Newton on few rows: as dear as an exact solve
-LOOSE = 1e-6  # gap from which it need not be
 WALK_STEPS = 10, 0.005, 0.4  # the same, the others times items and pairs / items: as dear as a walk to the next C
 HELD_STEPS = 2  # of Newton's are as dear as one that holds the rows of a kernel at their margins
-WALK_PAIRS = 200_000  # pairs up to which a walk looks at them all
 WALK_VALUES = 5_000_000  # kernel values, or features, that a walk has at hand
-SAME = 1e-10  # gap up to which an exact answer is kept for another C
 KEPT_ITEMS = 10_000  # items or differences up to which a path keeps float64 kernel values: 400 MB
 ROUNDED_ITEMS = 300  # items above which Newton works on float32 kernel values (its certificates never do)
 ROUNDED_TOL = 1e-6  # gap down to which those lead
 ROUNDED_VALUES = (1e-20, 1e30)  # largest kernel values that are safe in float32
-GRAM_ITEMS = 5000  # items up to which a linear model with more features than that goes through its Gram matrix
 ASYMMETRIC, SOME_ROWS = (
     1e-6,
     256,
@@ -56,25 +38,7 @@ DENTED = -1e-12  # the same from which on it is more than rounding: bounds are t
 STEEP_ROWS = 3_000.0  # C times the mean of the diagonal from which Newton mostly fails on few rows
 
 
-@cache
-def _libraries():
-    """Return the handle on BLAS, which takes milliseconds to find."""
-    return ThreadpoolController()
-
-
-def _total_weight(levels):
-    """Return the weight of all pairs; refuse weights whose products have none, or no finite one."""
-    with np.errstate(over="ignore"):
-        total = levels.total_weight
-    if not 0.0 < total < np.inf:
-        raise ValueError(
-            f"the weights of the pairs, products of their items' sample_weight, sum to {total}; expected a finite "
-            "number above 0. Multiply sample_weight by a number that brings it near 1."
-        )
-    return total
-
-
-class Solving:
+class Solving(LevelSolving):
     """From items to a map, from a task to a solution; the parameters are those of `PreferenceEstimator`."""
 
     def _make_map(self, X, *, implicit=False):
@@ -276,70 +240,6 @@ class Solving:
         how = {"tol": self.tol, "max_iter": max_iter, "report": self._progress(), "plan": plan}
         return "newton", _core.rows_newton.rows_newton(rows, map_, C, LOSSES[self.loss], **how)
 
-    def _solve_levels(self, task, *, exact_pairs=EXPLICIT_PAIRS):
-        """Solve all pairs of levels: written out where they are few, hard or must be exact; else implicit."""
-        levels, map_ = task.comparisons, task.in_columns or task.map_
-        C = self._scaled_C(_total_weight(levels))
-        is_needed = exact_pairs > EXPLICIT_PAIRS  # more are asked for where rules need exactness
-        is_exact = levels.n_pairs <= exact_pairs and (is_needed or self._is_exact_quick(levels, map_))
-        hard_kernel = map_.is_gram and (self.tol < FINE or C * np.mean(map_.diag()) > STEEP)
-        is_few = is_exact or (hard_kernel and levels.n_pairs <= EXPLICIT_PAIRS_FINE)
-        is_explicit = np.isinf(C) or (is_few and (is_needed or not self._is_on_path(task)))
-        tol = min(self.tol, SAME) if is_explicit and is_needed else self.tol
-        if is_explicit or self._has_few_pairs(task, map_):
-            task.settle()
-
-        def solve(map_):
-            if not is_explicit:
-                return self._walk(task, C) or self._solve_implicit(task, map_, C)
-            found = self._from_nearby(task, map_, C)
-            return found or self._interior_point(task.rows, map_, C, is_loose=not is_exact)
-
-        return task.answer(C, tol, lambda: self._solve_by_rank(task, solve))
-
-    def _is_exact_quick(self, levels, map_):
-        """Whether few pairs are to be solved to rounding: with a kernel only of few items, or if bounds need it."""
-        return not map_.is_gram or levels.n_items <= EXACT_ITEMS or self._is_dented
-
-    def _solve_implicit(self, task, map_, C):
-        """Solve implicit pairs by Newton; where that fails, or is dear, by solvers that write them out."""
-        if self._has_few_pairs(task, map_):
-            plan = self._row_plan(task, 0)
-            found = self._rows_newton(task.rows, map_, C, plan, self.max_iter)
-            if found[1].status is Status.CONVERGED:
-                return found
-        is_whole = not map_.is_gram or BYTES_WHOLE * map_.n_items**2 <= most_memory(self.memory_limit)
-        budget = self._budget(task, map_) if is_whole else np.inf
-        if budget < np.inf and 0 in task.answers and task.answers[0].solver == "interior_point":
-            return self._interior_point(task.rows, map_, C, is_loose=True)  # Newton was given up for the last C
-        name, solution = self._newton(task, map_, C, budget)
-        if map_.is_rounded and solution.status is Status.STALLED and is_whole:
-            task.plan = self._plan(task, map_.exact())
-            name, solution = self._newton(task, map_, C, budget)
-        out_of_reach = task.comparisons.n_pairs > EXPLICIT_PAIRS_RESCUE or not is_whole
-        n_pairs = task.comparisons.n_pairs
-        if (
-            map_.is_gram
-            and is_whole
-            and n_pairs <= WALK_PAIRS
-            and self._walk_may_pay(task, map_, n_pairs, solution.n_iter)
-        ):
-            self._begin_walk(task, task.rows, map_, C, solution)
-        if solution.status is Status.CONVERGED or out_of_reach:
-            return name, solution
-        task.plan[2].memory.forget()
-        return self._walk(task, C) or min(
-            (name, solution), self._interior_point(task.rows, map_, C, is_loose=True), key=lambda found: found[1].gap
-        )
-
-    def _budget(self, task, map_):
-        """Return the price at which Newton had better leave pairs to an interior point, which takes any C alike."""
-        levels, is_exact = task.comparisons, self.tol < LOOSE
-        is_few = levels.n_pairs <= EXPLICIT_PAIRS_FINE and levels.n_items <= _core.interior_point.ITEM_LIMIT
-        if not (map_.is_gram and is_few and (task.is_path or not is_exact)):
-            return np.inf
-        return _core.prices.interior_point(levels.n_pairs, np.diff(levels.starts), is_exact=is_exact)
-
     def _walk(self, task, C, part=0):
         """Return the exact solution by a walk from the last one's; None where there is none, or it does not arrive."""
         walk = task.walks.get(part)
@@ -368,60 +268,11 @@ class Solving:
             if walk.begin(C, u, solution.levels, solution.objective - solution.dual):
                 task.walks[part] = walk
 
-    def _has_few_pairs(self, task, map_):
-        """Whether the pairs of a linear machine are so few that Newton had better look at each by itself."""
-        most = FEW_PAIRS[LOSSES[self.loss].squared] * task.comparisons.n_items
-        return not map_.is_gram and task.comparisons.n_pairs <= most and not getattr(self, "warm_start", False)
-
-    def _from_nearby(self, task, map_, C):
-        """Return the exact solution by way of Newton's, on a path; None elsewhere, and where that fails."""
-        if not (task.is_path and task.answers) or np.isinf(C):
-            return None
+    def _interior_point(self, rows, map_, C):
         if map_.is_gram:
             self._check_gram_memory(map_.n_items, BYTES_WHOLE)
-        _, solution = self._newton(task, map_, C)
-        u = map_.forward_exact(solution.weights)
-        found = _core.interior_point.from_nearby(task.rows, map_, C, LOSSES[self.loss], u, self.max_iter)
-        return found and ("interior_point", found)
-
-    def _interior_point(self, rows, map_, C, *, is_loose=False):
-        if map_.is_gram:
-            self._check_gram_memory(map_.n_items, BYTES_WHOLE)
-        how = {"tol": self.tol, "max_iter": self.max_iter, "report": self._progress(), "is_loose": is_loose}
+        how = {"tol": self.tol, "max_iter": self.max_iter, "report": self._progress()}
         return "interior_point", _core.interior_point.interior_point(rows, map_, C, LOSSES[self.loss], **how)
-
-    def _newton(self, task, map_, C, budget=np.inf):
-        """Solve implicit pairs, from where the task's last solve ended."""
-        if task.plan is None:
-            task.plan = self._plan(task, map_)
-        risk, seen, plan = task.plan
-        how = {"tol": self.tol, "max_iter": self.max_iter, "verbose": bool(self.verbose), "budget": budget}
-        n_threads = effective_n_jobs(self.n_jobs)
-        alone = _libraries().limit(limits=1, user_api="blas") if n_threads > 1 else nullcontext()
-        plan.memory.n_ahead = sum(C > self.C for C in task.Cs)
-        with alone:  # threads take blocks: BLAS must not bring its own
-            start = self._last_weights(task, seen) if task.start is None else task.start
-            solution = _core.newton.newton(risk, seen, C, start=start, plan=plan, **how)
-        task.start = solution.weights
-        by_items = seen is not map_
-        return "newton", replace(solution, weights=map_.adjoint_exact(task.start)) if by_items else solution
-
-    def _last_weights(self, task, map_):
-        """Return the weights of the last fit where `warm_start` asks for them and they fit these features."""
-        asks = self._is_linear and getattr(self, "warm_start", False)
-        last = getattr(self, "coef_", None) if asks and map_ is task.map_ else None
-        fits = last is not None and last.shape == (map_.n_features,) and np.all(np.isfinite(last))
-        return last if fits else None
-
-    def _plan(self, task, map_):
-        """Return the risk, the map that Newton sees (coefficients of items for wide X) and the layout of the data."""
-        if self._is_linear and 2 * map_.n_features > map_.n_items and map_.n_items <= GRAM_ITEMS:
-            map_ = maps.KernelMap(map_.gram())
-        risk = _core.risks.GroupedPairRisk(task.comparisons, LOSSES[self.loss])
-        is_roomy = not map_.is_gram or BYTES_ROOMY * map_.n_items**2 <= most_memory(self.memory_limit)
-        how = {"is_shared": task.is_path, "is_roomy": is_roomy, "doubt": task.doubt}
-        plan = _core.newton.Plan.of(risk, map_, effective_n_jobs(self.n_jobs), **how)
-        return risk, map_, plan
 
     def _progress(self):
         """Return what a solver calls with (iteration, gap), or None."""

@@ -70,3 +70,10 @@ class SquaredHinge:
 
 HINGE = Hinge()
 SQUARED_HINGE = SquaredHinge()
+
+BY_NAME = {  # what estimators call them
+    "hinge": HINGE,
+    "squared_hinge": SQUARED_HINGE,
+    "epsilon_insensitive": HINGE,
+    "squared_epsilon_insensitive": SQUARED_HINGE,
+}

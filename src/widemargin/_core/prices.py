@@ -16,9 +16,9 @@ FLOP = 4e-11  # of products of matrices and their factors
 ENTRY = 4e-8  # of a matrix that pairs are summed over
 DIRECTIONS, CG_STEPS = 5, 8  # that a preconditioner of all items serves at least, and that each takes
 STEP, LOOK = 1e-4, 5.5e-7  # of Newton's, and the looks at an item's pairs along its line search
-BEGIN, PASS = 0.02, 6e-6  # of an interior point, and of its passes over a pair until a moderate gap
-CUBE, OWN_CUBE = 1e-10, 6e-10  # of its factors: of all items, and of those that are compared with each other
-EXACT = 3.0  # times that to the last digits
+BEGIN, PASS = 0.06, 1.8e-5  # of an interior point over rows, and of its passes over one to the last digits
+CUBE, OWN_CUBE = 3e-10, 1.8e-9  # of its factors: of all items, and of those that are compared with each other
+ITERATIONS, PAIR = 9, 1.5e-8  # of an interior point under a kernel, and its passes over a pair in each
 
 
 def cg_step(n: int, rank: int, *, is_rounded: bool) -> float:
@@ -42,8 +42,12 @@ def direction(n: int, rank: int, n_served: float) -> float:
     return preconditioner(n, rank) / max(DIRECTIONS, n_served) + CG_STEPS * cg_step(n, rank, is_rounded=False)
 
 
-def interior_point(n_pairs: int, sizes: IntArray, *, is_exact: bool) -> float:
+def kernel_pairs(n: int, n_pairs: int) -> float:
+    """Return the price of an interior point under a kernel, to a moderate gap from a fair start."""
+    return FLOP * (1.0 + ITERATIONS / 3.0) * float(n) ** 3 + ITERATIONS * PAIR * n_pairs
+
+
+def interior_point(n_pairs: int, sizes: IntArray) -> float:
     """Return the price of pairs of items under a kernel, written out; sizes are those of the groups."""
     n = float(np.sum(sizes))
-    moderate = BEGIN + PASS * n_pairs + CUBE * n**3 + OWN_CUBE * n * float(np.sum(sizes.astype(float) ** 2))
-    return (EXACT if is_exact else 1.0) * moderate
+    return BEGIN + PASS * n_pairs + CUBE * n**3 + OWN_CUBE * n * float(np.sum(sizes.astype(float) ** 2))

@@ -5,7 +5,7 @@ Optimality: w = D'a, E'a = 0, S'a + beta = cost, a s = 0, xi beta = 0.
 Steps: scale; a start on the central path's side of large C; predictor and corrector with one Cholesky of
 p + q dimensions; true bounds at every iteration; a polish on the active set.
 Stops: at the relative duality gap `tol`; where steps die of rounding, the honest gap is returned.
-Pairs under a kernel have a quicker form of the system for a moderate gap (`gram_design`), without the polish.
+Pairs under a kernel have a quicker way to a moderate gap: `kernel_pairs`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ..solution import Solution, Status
 from .answer import constant, finish, without_model
 from .certificate import Bounds, dual_value, infeasibility, level_columns, primal_value
 from .polish import polished
-from .problem import FeatureMap, Problem, Slacks, may_be_loose, scaled_problem
+from .problem import FeatureMap, Problem, Slacks, scaled_problem
 from .system import State, System
 
 Report: TypeAlias = Callable[[int, float], object]  # called with (iteration, gap)
@@ -32,7 +32,6 @@ EXACT = 1e-13  # what small problems are solved to, whatever tol: it costs two o
 EXTRA = 12  # iterations spent after that so that a tiny w is as exact as a large one
 PATIENCE = 25  # iterations in which a bound must improve visibly
 LOOSE = 1e-6  # a tol that needs no polish
-LEAST, NOISE = 1e-9, 0.2  # a dual value so much above a primal one is false; share of tol that rounding may be
 SMALL = 2_000_000  # rows x features that count as small
 
 
@@ -45,18 +44,13 @@ def interior_point(
     tol: float,
     max_iter: int,
     report: Report | None = None,
-    is_loose: bool = False,
 ) -> Solution:
     """Minimise 1/2 |w|^2 + C * sum of losses over explicit rows; `C=inf` forbids slacks.
 
-    Small problems are solved to rounding. `is_loose`: not if `tol` and another form are much quicker.
+    Small problems are solved to rounding.
     """
     if loss not in {HINGE, SQUARED_HINGE}:
         raise TypeError(f"the interior point solves the hinge and its square; got {loss!r}")
-    if is_loose and tol >= LOOSE and not np.isinf(C) and may_be_loose(rows, map_):
-        found = _loose(rows, map_, C, loss, tol, max_iter, report)
-        if found is not None:
-            return found
     with np.errstate(over="ignore", invalid="ignore"):
         problem = scaled_problem(rows, map_, C, loss)
     if problem is not None and not problem.is_finite:
@@ -72,24 +66,6 @@ def interior_point(
     if small or tol < LOOSE:
         bounds = polished(problem, bounds, state.a, state.s, state.xi, state.beta)
     return finish(rows, map_, C, problem, (bounds, n_iter, status), tol)
-
-
-def _loose(
-    rows: Rows, map_: FeatureMap, C: float, loss: Loss, tol: float, max_iter: int, report: Report | None
-) -> Solution | None:
-    """Return a solution to a moderate gap by the quickest form of the system; None where that does not reach it."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        problem = scaled_problem(rows, map_, C, loss, is_loose=True)
-    if problem is None or not problem.is_finite:
-        return None
-    bounds, _, n_iter, status = _iterate(problem, tol, max_iter, report)
-    if status is not Status.CONVERGED or bounds.dual > bounds.primal * (1.0 + LEAST):
-        return None
-    # values of the kernel are rounded, and sums of them may cancel: norms are known no better than this
-    b = rows.D.T @ (problem.pull * bounds.a)
-    noise = 0.5 * np.finfo(float).eps * float(np.max(np.abs(map_.gram()))) * float(np.sum(np.abs(b))) ** 2
-    found = finish(rows, map_, C, problem, (bounds, n_iter, status), tol)
-    return found if found.status is Status.CONVERGED and noise <= NOISE * tol * found.objective else None
 
 
 def _iterate(problem: Problem, goal: float, max_iter: int, report: Report | None) -> tuple[Bounds, State, int, Status]:

@@ -88,7 +88,7 @@ def _on_face(problem: Problem, tied: Mask, reference: IntArray, a: Array, task: 
     metric = np.diag(np.concatenate([np.ones(problem.p), np.zeros(problem.design.shape[1] - problem.p)]))
     squared = problem.loss.squared and not problem.hard
     if squared:
-        gram: Any = problem.features.gram(_scattered(2.0 * cost, reference, a.size))
+        gram: Any = problem.design.gram(_scattered(2.0 * cost, reference, a.size))
         metric += gram.toarray() if sparse.issparse(gram) else gram
     pull = problem.design.tdot(_scattered(2.0 * cost * m_ref if squared else cost, reference, a.size))
     x, U, S, Vt = _constrained(metric, pull, A, c)
@@ -106,13 +106,13 @@ def _tied_rows(problem: Problem, tied: Mask, reference: IntArray, task: IntArray
     of_task = np.full(problem.slacks.n, -1)
     of_task[task[reference]] = np.arange(reference.size)
     carrier = of_task[task[tied]]
-    A, c = problem.features.rows(tied), problem.margin[tied]
+    A, c = problem.design.rows(tied), problem.margin[tied]
     lean = carrier >= 0
     if np.any(lean):
         used, which = np.unique(reference[carrier[lean]], return_inverse=True)
         mask = np.zeros(tied.size, bool)
         mask[used] = True
-        A[lean] -= problem.features.rows(mask)[which]
+        A[lean] -= problem.design.rows(mask)[which]
         c[lean] -= problem.margin[used][which]
     return A, c, carrier
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,6 @@ from ..comparisons import IntArray, Rows
 from ..losses import Loss
 from ..maps import pivoted_cholesky
 from ..solution import Array
-from .gram_design import GramDesign
 from .sparse_design import SparseDesign
 
 DENSE_ENTRIES = 200_000  # rows x features that are written out in any case: the most accurate form
@@ -86,10 +85,6 @@ class Design(Protocol):
 
     def shrunk(self, length: float) -> Design:
         """Return B with its feature part divided by `length`."""
-
-
-class FeatureDesign(Design, Protocol):
-    """The same in coordinates whose squared norm is the sum of their squares."""
 
     def gram(self, omega: Array) -> Array | sparse.csc_array:
         """Return B' diag(omega) B."""
@@ -263,11 +258,6 @@ class Problem:
         """Return the factor from scaled to original dual variables."""
         return self.stretch**2 / self.height
 
-    @property
-    def features(self) -> FeatureDesign:
-        """Return the design, which is over features wherever rows have levels or share slacks, or must be exact."""
-        return cast("FeatureDesign", self.design)
-
     def norm(self, w: Array) -> float:
         """Return the norm of w."""
         return float(np.sqrt(max(0.0, self.design.square(w))))
@@ -281,12 +271,12 @@ class Problem:
         return self.b0 + self.height * b - self.stretch * float(self.centre @ w)
 
 
-def scaled_problem(rows: Rows, map_: FeatureMap, C: float, loss: Loss, *, is_loose: bool = False) -> Problem | None:
+def scaled_problem(rows: Rows, map_: FeatureMap, C: float, loss: Loss) -> Problem | None:
     """Build the scaled problem; None where every row's difference or every margin is zero."""
     b0 = _level_shift(rows)
     margin = rows.margin - rows.E @ b0
     height = float(np.max(np.abs(margin), initial=0.0))
-    design, lead, centre = _over_gram(rows, map_) if is_loose else _design(rows, map_)
+    design, lead, centre = _design(rows, map_)
     length = float(np.max(design.row_norms(), initial=0.0))
     if height == 0.0 or length == 0.0:
         return None
@@ -340,21 +330,6 @@ def _design(rows: Rows, map_: FeatureMap) -> tuple[Design, Callable[[Array], Arr
         return _dense(B, rows.E), map_.from_features, centre
     basis, upper = linalg.qr(B.T, mode="economic")
     return _dense(upper.T, rows.E), lambda w: map_.from_features(basis @ w), basis.T @ centre
-
-
-def may_be_loose(rows: Rows, map_: FeatureMap) -> bool:
-    """Whether the rows are pairs of items under a kernel: then the kernel itself is the quickest form."""
-    if not map_.is_gram or rows.task is not None or rows.E.shape[1] or rows.D.shape[1] > ITEM_LIMIT:
-        return False
-    if np.any(np.diff(rows.D.indptr) != 2):
-        return False
-    entries = rows.D.data.reshape(-1, 2)
-    return bool(np.all(np.abs(entries) == 1.0) and np.all(entries.sum(axis=1) == 0.0))
-
-
-def _over_gram(rows: Rows, map_: FeatureMap) -> tuple[Design, Callable[[Array], Array], Array]:
-    design = GramDesign.of(rows, map_.gram())
-    return design, lambda w: map_.adjoint_exact(design.coefficients(w)), np.zeros(design.shape[1])
 
 
 def _centre(rows: Rows, F: Array) -> Array:

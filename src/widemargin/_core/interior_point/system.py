@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import linalg, sparse
 
 from ..solution import Array
-from .gram_design import GramDesign
 from .problem import Problem
 from .sparse_design import sparse_solver
 
@@ -40,7 +38,7 @@ class System:
         self.r_box = problem.cost - slacks.total(state.a) - state.beta if self.boxed else np.zeros(slacks.n)
         self.mu = self._mu(state)
         self.block = (_OwnBlock if slacks.task is None else _SharedBlock)(problem, state)
-        self.solve = _solver(problem, self.block)
+        self.solve = _Factor(problem, self.block)
 
     def advance(self) -> tuple[State, float]:
         """Return the next state and the step length taken."""
@@ -109,7 +107,7 @@ class _OwnBlock:
 
     def gram(self, problem: Problem) -> Array | sparse.csc_array:
         """Return B' T^-1 B."""
-        return problem.features.gram(self.omega)
+        return problem.design.gram(self.omega)
 
     def slack_step(self, da: Array, free: Array, r_box: Array, c_box: Array) -> tuple[Array, Array]:  # noqa: ARG002
         """Return the steps of xi and beta."""
@@ -149,7 +147,7 @@ class _SharedBlock:
 
     def gram(self, problem: Problem) -> Array:
         """Return B' T^-1 B."""
-        B = problem.features.rows(np.ones(self.A.size, bool))
+        B = problem.design.rows(np.ones(self.A.size, bool))
         mean = self.slacks.total(self.A[:, None] * B) / self.sigma[:, None]
         spread = np.sqrt(self.A)[:, None] * (B - mean[self.slacks.tasks])
         shared = np.sqrt(self.sigma / (1.0 + self.theta * self.sigma))[:, None] * mean
@@ -169,13 +167,6 @@ def _theta(problem: Problem, state: State) -> Array:
     if problem.hard:
         return np.zeros(problem.slacks.n)
     return 1.0 / (2.0 * problem.cost) if problem.loss.squared else state.xi / state.beta
-
-
-def _solver(problem: Problem, block: _OwnBlock | _SharedBlock) -> Callable[[Array], Array]:
-    """Return the product with the inverse of Newton's matrix."""
-    if isinstance(problem.design, GramDesign) and isinstance(block, _OwnBlock):
-        return problem.design.solver(block.omega)
-    return _Factor(problem, block)
 
 
 class _Factor:

@@ -40,6 +40,8 @@ SIZES = (1250, 3500)  # of the samples
 SMOOTHING_SHARE = 0.4
 ENOUGH, ENOUGH_SMOOTHED = 1.4, 0.6  # residuals, in gaps, that leave nothing to gain: a gap is half of one
 LINE_STEPS, LINE_GOAL = 12, 0.1  # looks along a step, and the share of its slope that may remain
+LOSSY, CROWDED = 0.9, 2.0  # times its price that an interior point costs more where all is loss, and levels are shared
+CROWD = 50  # items of a level that are many
 PATIENCE = 12  # steps in which rounded products must halve the gap
 
 
@@ -180,10 +182,22 @@ class Ascent:
             idle = idle + 1 if left <= 1e-14 * primal else 0
             if not self._lower_smoothing(left) and idle > 3:
                 return n_iter, Status.STALLED
-            if n_iter == max_iter or (self.memory is not None and self.memory.price > budget):
+            if n_iter == max_iter or self._is_too_dear(budget, primal):
                 break
             self._step(primal)
         return n_iter, Status.MAX_ITER
+
+    def _is_too_dear(self, budget: float, primal: float) -> bool:
+        """Return whether another solver had better go on, whose price this is.
+
+        Where most pairs have room Newton's smoothing must become very thin. Where many fall short, and more so where
+        many items share a level, interior points take two to three times as many steps.
+        """
+        if self.memory is None or not self.memory.price > budget:
+            return False
+        loss = float(np.clip(1.0 - 0.5 * float(self.at.b @ self.at.s) / primal, 0.0, 1.0)) if primal > 0.0 else 1.0
+        crowd = min(1.0, self.goal.risk.levels.n_items / (CROWD * self.goal.risk.levels.runs[1].size))
+        return self.memory.price > budget * (1.0 + loss * (LOSSY + CROWDED * crowd))
 
     def sharpen(self) -> bool:
         """Look in float64 from now on; return whether that is news."""

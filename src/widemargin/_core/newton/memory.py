@@ -31,7 +31,7 @@ MOST_CG, MOST_ROUNDED_CG = 200, 60  # a preconditioner that needs more is spoilt
 FEW_ITEMS, LITTLE = 4000, 1500  # items above which a preconditioner pays for any solve, and up to which none drawn does
 FIRST_H, SMALLEST_START_H, WARM_H = 2.0, 0.1, 0.5  # smoothings; at the first all pairs are curved before any step
 FARTHEST = 2.0  # steps in log C that are extrapolated from the last one
-GROWS = 2.5  # times the price of the last solve that each one for a larger C will cost on a path, about
+GROWS = 1.0  # times the price of the last solve that each one for a larger C will cost on a path, about
 LATE = 0.3  # weight of the last direction in what is usual
 IN_VAIN = 1.5  # times its price that a direction counts which was given up: the next ones will be more
 
@@ -66,6 +66,7 @@ class Memory:
     trail: list[tuple[float, Array, Array]] = field(default_factory=list)  # C, b, K b
     frozen: Frozen | None = None
     h: float = SMALLEST_START_H
+    end_h: float = SMALLEST_START_H  # where the last solve ended
     most_steps: int = 0  # that a direction took
     price: float = 0.0  # of this solve
     n_ahead: int = 0  # solves for larger C that will follow this one
@@ -89,7 +90,7 @@ class Memory:
 
     def keep(self, C: float, at: Look, h: float, n_iter: int) -> None:
         """Remember a solution; where it took many steps, many pairs move, and the next solve begins smoother."""
-        self.last_toil, self.toil = self.toil, 0.0
+        self.last_toil, self.toil, self.end_h = self.toil, 0.0, h
         self.trail, self.h = [*self.trail[-1:], (C, at.b, at.s)], min(WARM_H, h * max(1.0, 0.5 * n_iter))
 
     def may_sharpen(self, gram: Gram, *, at_once: bool) -> bool:

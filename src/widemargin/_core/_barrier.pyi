@@ -1,0 +1,48 @@
+from .comparisons import IntArray
+from .solution import Array
+
+def fill(first: IntArray, last: IntArray, w: Array, share: float, y: Array) -> None: ...
+def centre(first: IntArray, last: IntArray, s: Array, w: Array, mu: float, y: Array, t: Array) -> None: ...
+def look(
+    first: IntArray,
+    last: IntArray,
+    s: Array,
+    w: Array,
+    y: Array,
+    t: Array,
+    matrix: Array,
+    pull: Array,
+    right: Array,
+    degree: Array,
+) -> tuple[float, float, float]: ...
+def predict(
+    first: IntArray, last: IntArray, s: Array, w: Array, y: Array, t: Array, ds: Array
+) -> tuple[float, float]: ...
+def correct(
+    first: IntArray, last: IntArray, s: Array, w: Array, y: Array, t: Array, ds: Array, mu: float, right: Array
+) -> None: ...
+def respond(
+    first: IntArray,
+    last: IntArray,
+    s: Array,
+    w: Array,
+    y: Array,
+    t: Array,
+    ds: Array,
+    mu: float,
+    ds2: Array,
+    flow: Array,
+) -> float: ...
+def step(
+    first: IntArray,
+    last: IntArray,
+    s: Array,
+    w: Array,
+    y: Array,
+    t: Array,
+    ds: Array,
+    mu: float,
+    ds2: Array,
+    length: float,
+    moved: Array,
+) -> None: ...

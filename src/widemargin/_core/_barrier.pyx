@@ -1,0 +1,159 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Passes of an interior point over pairs of items that are nowhere written out. The NumPy twins are in `_barrier_ref.py`.
+
+Item u is preferred to the items first[u] .. last[u], whose pairs are that many neighbours in y and t. With d the
+surplus s_u - s_v - 1 of a pair and c the product of its items' weights,
+
+    t > 0 is the barrier's surplus, xi = t - d > 0 its slack, 0 < y < c its multiplier, r = c - y its room.
+
+Newton's method for t y = mu, xi r = mu weighs a pair by W = 1 / (t / y + xi / r), and moves it, B ds being the
+difference of the utilities' directions, by dy = W (rho - B ds). The predictor has rho = -d; the corrector aims at
+t y = mu less what the predictor misses in second order. What a pass needs of an earlier one it computes again from the
+utilities' directions: only y and t are kept, and the arithmetic is quicker than memory.
+"""
+
+from libc.stdint cimport int64_t
+
+cdef extern from "_barrier.h":
+    ctypedef struct Partners:
+        Py_ssize_t n
+        double s, w
+        const double* others
+        const double* weights
+        double* y
+        double* t
+    ctypedef struct Aims:
+        double first, second, mu
+        const double* firsts
+        const double* seconds
+    void barrier_centre(Partners* of, double mu) noexcept nogil
+    void barrier_look(Partners* of, double* column, double* pull, double* right, double* degree,
+                      double* sums) noexcept nogil
+    void barrier_predict(Partners* of, Aims* aim, double* sums) noexcept nogil
+    void barrier_correct(Partners* of, Aims* aim, double* right, double* sums) noexcept nogil
+    void barrier_respond(Partners* of, Aims* aim, double* flow, double* sums) noexcept nogil
+    void barrier_step(Partners* of, Aims* aim, double length, double s, const double* others) noexcept nogil
+
+ctypedef double[::1] Doubles
+ctypedef const double[::1] Given
+ctypedef const int64_t[::1] Ints
+
+
+cdef inline Partners _partners(Ints first, Ints last, Given s, Given w, Doubles y, Doubles t, Py_ssize_t u,
+                               Py_ssize_t e) noexcept nogil:
+    return Partners(last[u] - first[u], s[u], w[u], &s[first[u]], &w[first[u]], &y[e], &t[e])
+
+
+cdef inline Aims _aims(Ints first, Given ds, Given ds2, double mu, Py_ssize_t u) noexcept nogil:
+    return Aims(ds[u], ds2[u], mu, &ds[first[u]], &ds2[first[u]])
+
+
+def fill(Ints first, Ints last, Given w, double share, Doubles y):
+    """Set y to a share of its bounds."""
+    cdef Py_ssize_t u, k, e = 0
+    with nogil:
+        for u in range(w.shape[0]):
+            for k in range(first[u], last[u]):
+                y[e] = share * w[u] * w[k]
+                e += 1
+
+
+def centre(Ints first, Ints last, Given s, Given w, double mu, Doubles y, Doubles t):
+    """Set y and t so that all products are mu."""
+    cdef Py_ssize_t u, e = 0
+    cdef Partners of
+    with nogil:
+        for u in range(s.shape[0]):
+            if last[u] > first[u]:
+                of = _partners(first, last, s, w, y, t, u, e)
+                barrier_centre(&of, mu)
+                e += of.n
+
+
+def look(Ints first, Ints last, Given s, Given w, Doubles y, Doubles t, double[::1, :] matrix, Doubles pull,
+         Doubles right, Doubles degree):
+    """Add B'WB to the lower half of matrix, B'y to pull, B'(W rho) to right, and the weight at each item to degree.
+
+    Returns the sums of the products t y and xi r, of c times the hinges, and of y.
+    """
+    cdef Py_ssize_t u, e = 0, n = s.shape[0]
+    cdef double sums[5]
+    cdef double total = 0.0
+    cdef Partners of
+    sums[3], sums[4] = 0.0, 0.0
+    with nogil:
+        for u in range(n):
+            if last[u] > first[u]:
+                of = _partners(first, last, s, w, y, t, u, e)
+                barrier_look(&of, &matrix[first[u], u], &pull[first[u]], &right[first[u]], &degree[first[u]], sums)
+                pull[u] += sums[0]
+                degree[u] += sums[1]
+                right[u] -= sums[2]
+                total += sums[0]
+                e += of.n
+        for u in range(n):
+            matrix[u, u] += degree[u]
+    return sums[3], sums[4], total
+
+
+def predict(Ints first, Ints last, Given s, Given w, Doubles y, Doubles t, Given ds):
+    """Return the steepest relative decrease of a variable along the predictor, at least 1, and the sum of dy * B ds."""
+    cdef Py_ssize_t u, e = 0
+    cdef double sums[2]
+    cdef Partners of
+    cdef Aims aim
+    sums[0], sums[1] = 1.0, 0.0
+    with nogil:
+        for u in range(s.shape[0]):
+            if last[u] > first[u]:
+                of, aim = _partners(first, last, s, w, y, t, u, e), _aims(first, ds, ds, 0.0, u)
+                barrier_predict(&of, &aim, sums)
+                e += of.n
+    return sums[0], sums[1]
+
+
+def correct(Ints first, Ints last, Given s, Given w, Doubles y, Doubles t, Given ds, double mu, Doubles right):
+    """Add B'(W rho) of the corrector, which aims at products mu after the predictor ds, to right."""
+    cdef Py_ssize_t u, e = 0
+    cdef double sums[1]
+    cdef Partners of
+    cdef Aims aim
+    with nogil:
+        for u in range(s.shape[0]):
+            if last[u] > first[u]:
+                of, aim = _partners(first, last, s, w, y, t, u, e), _aims(first, ds, ds, mu, u)
+                barrier_correct(&of, &aim, &right[first[u]], sums)
+                right[u] += sums[0]
+                e += of.n
+
+
+def respond(Ints first, Ints last, Given s, Given w, Doubles y, Doubles t, Given ds, double mu, Given ds2,
+            Doubles flow):
+    """Add B'dy of the corrected direction ds2 to flow; return the steepest relative decrease of a variable."""
+    cdef Py_ssize_t u, e = 0
+    cdef double sums[2]
+    cdef Partners of
+    cdef Aims aim
+    sums[0] = 0.0
+    with nogil:
+        for u in range(s.shape[0]):
+            if last[u] > first[u]:
+                of, aim = _partners(first, last, s, w, y, t, u, e), _aims(first, ds, ds2, mu, u)
+                barrier_respond(&of, &aim, &flow[first[u]], sums)
+                flow[u] += sums[1]
+                e += of.n
+    return sums[0]
+
+
+def step(Ints first, Ints last, Given s, Given w, Doubles y, Doubles t, Given ds, double mu, Given ds2, double length,
+         Given moved):
+    """Move y and t by a share of the corrected direction, to where the utilities are `moved`."""
+    cdef Py_ssize_t u, e = 0
+    cdef Partners of
+    cdef Aims aim
+    with nogil:
+        for u in range(s.shape[0]):
+            if last[u] > first[u]:
+                of, aim = _partners(first, last, s, w, y, t, u, e), _aims(first, ds, ds2, mu, u)
+                barrier_step(&of, &aim, length, moved[u], &moved[first[u]])
+                e += of.n

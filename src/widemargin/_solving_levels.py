@@ -1,0 +1,213 @@
+"""Which solver for all pairs of levels: implicit, written out, or by the interior point over the pairs of a kernel."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+from joblib import effective_n_jobs
+from threadpoolctl import ThreadpoolController
+
+from . import _core
+from ._core import maps
+from ._core.gram import BYTES_ROOMY, BYTES_WHOLE
+from ._core.losses import BY_NAME as LOSSES
+from ._core.solution import Status
+from ._memory import most_memory
+
+EXPLICIT_PAIRS = 20_000  # pairs are written out up to this: the interior point is exact there, and fast enough
+EXACT_ITEMS = 300  # of a kernel up to which it is: beyond, Newton is 10 to 100 times faster
+EXPLICIT_PAIRS_FINE = 200_000  # the same where Newton is slow on a kernel: a fine tol, or a C that makes it steep
+EXPLICIT_PAIRS_RESCUE = 1_000_000  # the same where Newton did not reach the gap
+FEW_PAIRS = (2, 1)  # times the items: so many pairs of a hinge, or a squared hinge, are looked at one by one
+FINE, STEEP = 1e-7, 100.0
+LOOSE = 1e-6  # gap from which it need not be
+HANDED_H = 0.5  # of Newton's smoothing where it hands over: its slopes stop at the margins, a barrier's go on
+KERNEL_PAIRS_ITEMS = 6_000  # items of a kernel that are inverted
+WALK_PAIRS = 200_000  # pairs up to which a walk looks at them all
+WALK_PARTNERS = 15  # the same for each item, where an interior point is the other way
+SAME = 1e-10  # gap up to which an exact answer is kept for another C
+GRAM_ITEMS = 5000  # items up to which a linear model with more features than that goes through its Gram matrix
+
+
+@cache
+def _libraries():
+    """Return the handle on BLAS, which takes milliseconds to find."""
+    return ThreadpoolController()
+
+
+def _total_weight(levels):
+    """Return the weight of all pairs; refuse weights whose products have none, or no finite one."""
+    with np.errstate(over="ignore"):
+        total = levels.total_weight
+    if not 0.0 < total < np.inf:
+        raise ValueError(
+            f"the weights of the pairs, products of their items' sample_weight, sum to {total}; expected a finite "
+            "number above 0. Multiply sample_weight by a number that brings it near 1."
+        )
+    return total
+
+
+class LevelSolving:
+    """From levels to a solution; what it does not define is `Solving`'s, of which it is a part."""
+
+    def _solve_levels(self, task, *, exact_pairs=EXPLICIT_PAIRS):
+        """Solve all pairs of levels: written out where they are few, hard or must be exact; else implicit."""
+        levels, map_ = task.comparisons, task.in_columns or task.map_
+        C = self._scaled_C(_total_weight(levels))
+        is_needed = exact_pairs > EXPLICIT_PAIRS  # more are asked for where rules need exactness
+        is_exact = levels.n_pairs <= exact_pairs and (is_needed or self._is_exact_quick(levels, map_))
+        hard_kernel = map_.is_gram and (self.tol < FINE or C * np.mean(map_.diag()) > STEEP)
+        is_few = is_exact or (hard_kernel and levels.n_pairs <= EXPLICIT_PAIRS_FINE)
+        is_explicit = np.isinf(C) or (is_few and (is_needed or not self._is_on_path(task)))
+        tol = min(self.tol, SAME) if is_explicit and is_needed else self.tol
+        if is_explicit or self._has_few_pairs(task, map_):
+            task.settle()
+
+        def solve(map_):
+            if not is_explicit:
+                return self._walk(task, C) or self._solve_implicit(task, map_, C)
+            found = self._from_nearby(task, map_, C) or (None if is_exact else self._kernel_pairs(task, map_, C))
+            return found or self._interior_point(task.rows, map_, C)
+
+        return task.answer(C, tol, lambda: self._solve_by_rank(task, solve))
+
+    def _is_exact_quick(self, levels, map_):
+        """Whether few pairs are to be solved to rounding: with a kernel only of few items, or if bounds need it."""
+        return not map_.is_gram or levels.n_items <= EXACT_ITEMS or self._is_dented
+
+    def _solve_implicit(self, task, map_, C):
+        """Solve implicit pairs by Newton; where that fails, or is dear, by solvers that write them out."""
+        if self._has_few_pairs(task, map_):
+            plan = self._row_plan(task, 0)
+            found = self._rows_newton(task.rows, map_, C, plan, self.max_iter)
+            if found[1].status is Status.CONVERGED:
+                return found
+        budget, last = self._budget(task, map_), task.answers.get(0)
+        if budget < np.inf and last is not None and last.solver == "interior_point":  # Newton was given up there
+            start = _core.interior_point.Start.near(task.start, last.solution.objective, C)
+            found = self._kernel_pairs(task, map_, C, start) or self._written_out(task, map_, C)
+            if found is not None:
+                return found
+        name, solution = self._implicit_newton(task, map_, C, budget)
+        n_pairs = task.comparisons.n_pairs
+        most = WALK_PARTNERS * map_.n_items if self._may_take_kernel_pairs(task, map_) else WALK_PAIRS
+        may_walk = map_.is_gram and self._is_whole(map_) and n_pairs <= most
+        if may_walk and self._walk_may_pay(task, map_, n_pairs, solution.n_iter):
+            self._begin_walk(task, task.rows, map_, C, solution)
+        if solution.status is Status.CONVERGED:
+            return name, solution
+        task.plan[2].memory.forget()
+        found = self._walk(task, C) or self._written_out(task, map_, C)
+        return (name, solution) if found is None else min((name, solution), found, key=lambda one: one[1].gap)
+
+    def _implicit_newton(self, task, map_, C, budget):
+        """Solve by Newton; where that costs as much as the interior point over the pairs of a kernel, by that."""
+        name, solution = self._sure_newton(task, map_, C, budget)
+        if solution.status is Status.CONVERGED or not self._may_take_kernel_pairs(task, map_):
+            return name, solution
+        start = _core.interior_point.Start(task.start, HANDED_H * task.plan[2].memory.end_h)
+        found = self._kernel_pairs(task, map_, C, start) or self._kernel_pairs(task, map_, C)
+        return found or self._sure_newton(task, map_, C, np.inf)
+
+    def _sure_newton(self, task, map_, C, budget):
+        """Solve by Newton, by float64 kernel values where rounded ones do not do."""
+        found = self._newton(task, map_, C, budget)
+        if map_.is_rounded and found[1].status is Status.STALLED and self._is_whole(map_):
+            task.plan = self._plan(task, map_.exact())
+            found = self._newton(task, map_, C, budget)
+        return found
+
+    def _is_whole(self, map_):
+        """Whether there is memory for the whole kernel matrix in float64."""
+        return not map_.is_gram or BYTES_WHOLE * map_.n_items**2 <= most_memory(self.memory_limit)
+
+    def _written_out(self, task, map_, C):
+        """Solve pairs written out; None where they are too many, or the kernel matrix does not fit."""
+        fits = self._is_whole(map_) and task.comparisons.n_pairs <= EXPLICIT_PAIRS_RESCUE
+        return self._interior_point(task.rows, map_, C) if fits else None
+
+    def _budget(self, task, map_):
+        """Return the price at which Newton had better leave pairs to an interior point, which takes any C alike."""
+        levels = task.comparisons
+        if self._may_take_kernel_pairs(task, map_):
+            return _core.prices.kernel_pairs(levels.n_items, levels.n_pairs)
+        is_few = levels.n_pairs <= EXPLICIT_PAIRS_FINE and levels.n_items <= _core.interior_point.ITEM_LIMIT
+        if not (map_.is_gram and self._is_whole(map_) and is_few and task.is_path and self.tol < LOOSE):
+            return np.inf
+        return _core.prices.interior_point(levels.n_pairs, np.diff(levels.starts))
+
+    def _may_take_kernel_pairs(self, task, map_):
+        """Whether an interior point over the pairs of a kernel solves this, and has the memory."""
+        if not map_.is_gram or LOSSES[self.loss].squared or self.tol < LOOSE or self._is_dented:
+            return False
+        n, n_pairs = task.comparisons.n_items, task.comparisons.n_pairs
+        need = _core.interior_point.BYTES_MATRIX * n**2 + _core.interior_point.BYTES_PAIR * n_pairs
+        return n <= KERNEL_PAIRS_ITEMS and need <= most_memory(self.memory_limit)
+
+    def _kernel_pairs(self, task, map_, C, start=None):
+        """Solve pairs under a kernel by an interior point that does not write them out; None where that fails."""
+        if np.isinf(C) or not self._may_take_kernel_pairs(task, map_):
+            return None
+        if task.kernel_pairs is None:
+            risk = _core.risks.GroupedPairRisk(task.comparisons, LOSSES[self.loss])
+            task.kernel_pairs = _core.interior_point.KernelPairs.of(risk, map_.gram())
+        if task.kernel_pairs is None:
+            return None
+        how = {"tol": self.tol, "max_iter": self.max_iter, "start": start, "report": self._progress()}
+        found = task.kernel_pairs.solve(C, **how)
+        if found.status is not Status.CONVERGED:
+            return None
+        task.start = found.weights
+        return "interior_point", replace(found, weights=map_.adjoint_exact(task.start))
+
+    def _has_few_pairs(self, task, map_):
+        """Whether the pairs of a linear machine are so few that Newton had better look at each by itself."""
+        most = FEW_PAIRS[LOSSES[self.loss].squared] * task.comparisons.n_items
+        return not map_.is_gram and task.comparisons.n_pairs <= most and not getattr(self, "warm_start", False)
+
+    def _from_nearby(self, task, map_, C):
+        """Return the exact solution by way of Newton's, on a path; None elsewhere, and where that fails."""
+        if not (task.is_path and task.answers) or np.isinf(C):
+            return None
+        if map_.is_gram:
+            self._check_gram_memory(map_.n_items, BYTES_WHOLE)
+        _, solution = self._newton(task, map_, C)
+        u = map_.forward_exact(solution.weights)
+        found = _core.interior_point.from_nearby(task.rows, map_, C, LOSSES[self.loss], u, self.max_iter)
+        return found and ("interior_point", found)
+
+    def _newton(self, task, map_, C, budget=np.inf):
+        """Solve implicit pairs, from where the task's last solve ended."""
+        if task.plan is None:
+            task.plan = self._plan(task, map_)
+        risk, seen, plan = task.plan
+        how = {"tol": self.tol, "max_iter": self.max_iter, "verbose": bool(self.verbose), "budget": budget}
+        n_threads = effective_n_jobs(self.n_jobs)
+        alone = _libraries().limit(limits=1, user_api="blas") if n_threads > 1 else nullcontext()
+        plan.memory.n_ahead = sum(C > self.C for C in task.Cs)
+        with alone:  # threads take blocks: BLAS must not bring its own
+            start = self._last_weights(task, seen) if task.start is None else task.start
+            solution = _core.newton.newton(risk, seen, C, start=start, plan=plan, **how)
+        task.start = solution.weights
+        by_items = seen is not map_
+        return "newton", replace(solution, weights=map_.adjoint_exact(task.start)) if by_items else solution
+
+    def _last_weights(self, task, map_):
+        """Return the weights of the last fit where `warm_start` asks for them and they fit these features."""
+        asks = self._is_linear and getattr(self, "warm_start", False)
+        last = getattr(self, "coef_", None) if asks and map_ is task.map_ else None
+        fits = last is not None and last.shape == (map_.n_features,) and np.all(np.isfinite(last))
+        return last if fits else None
+
+    def _plan(self, task, map_):
+        """Return the risk, the map that Newton sees (coefficients of items for wide X) and the layout of the data."""
+        if self._is_linear and 2 * map_.n_features > map_.n_items and map_.n_items <= GRAM_ITEMS:
+            map_ = maps.KernelMap(map_.gram())
+        risk = _core.risks.GroupedPairRisk(task.comparisons, LOSSES[self.loss])
+        is_roomy = not map_.is_gram or BYTES_ROOMY * map_.n_items**2 <= most_memory(self.memory_limit)
+        how = {"is_shared": task.is_path, "is_roomy": is_roomy, "doubt": task.doubt}
+        plan = _core.newton.Plan.of(risk, map_, effective_n_jobs(self.n_jobs), **how)
+        return risk, map_, plan

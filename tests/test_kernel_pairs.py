@@ -1,0 +1,259 @@
+"""Interior points over the pairs of a kernel: the same solutions as over features, to a moderate gap."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import sparse
+
+from widemargin import OrdinalSVM, RankingSVM
+from widemargin._core import _barrier
+from widemargin._core._barrier_ref import Pairs
+from widemargin._core.comparisons import from_levels
+from widemargin._core.interior_point import KernelPairs, Start, interior_point
+from widemargin._core.losses import HINGE
+from widemargin._core.maps import KernelMap
+from widemargin._core.risks import GroupedPairRisk
+from widemargin._core.solution import Status
+from widemargin.model_selection import c_path
+
+TOL = 1e-6
+
+
+def kernel_of(rng, n, gamma=0.3):
+    X = rng.normal(size=(n, 3))
+    return np.exp(-gamma * ((X[:, None] - X[None]) ** 2).sum(axis=2))
+
+
+def levels_of(rng, n, decades=0.0):
+    """Groups of any size, some without a pair; weights over some decades."""
+    return from_levels(rng.integers(0, 4, n), rng.integers(0, 5, n), 10.0 ** (decades * rng.uniform(-1, 0, n)))
+
+
+def posed(levels, K):
+    return KernelPairs.of(GroupedPairRisk(levels, HINGE), K)
+
+
+def solved(levels, K, C, tol=TOL, **how):
+    return posed(levels, K).solve(C, tol=tol, max_iter=200, **how)
+
+
+def objective(levels, K, C, b):
+    u, (better, worse) = K @ b, levels.pairs()
+    short = np.maximum(1.0 - u[better] + u[worse], 0.0)
+    return 0.5 * b @ u + C * float(levels.weight[better] * levels.weight[worse] @ short)
+
+
+@pytest.fixture
+def point():
+    """Pairs somewhere inside, two directions, and the pairs written out."""
+    rng = np.random.default_rng(7)
+    levels = levels_of(rng, 60, 1.0)
+    s, w = rng.normal(size=60), levels.weight[levels.order]
+    spans = levels.first, levels.last
+    y, t = np.empty(levels.n_pairs), np.empty(levels.n_pairs)
+    _barrier.fill(*spans, w, 1.0, y)
+    d = Pairs.of(*spans, s, w, y, t).d
+    y *= rng.uniform(0.01, 0.99, y.size)
+    t[:] = np.maximum(d, 0.0) + 10.0 ** rng.uniform(-3, 1, t.size)
+    return (*spans, s, w, y, t), rng.normal(size=60), rng.normal(size=60)
+
+
+def test_bounds_and_centres(point):
+    """Multipliers begin at a share of their bounds, and at a centre all products are mu."""
+    (first, last, s, w, y, t), _, _ = point
+    _barrier.fill(first, last, w, 0.25, y)
+    assert_allclose(y, 0.25 * Pairs.of(first, last, s, w, y, t).c, rtol=1e-14)
+    _barrier.centre(first, last, s, w, 0.03, y, t)
+    written = Pairs.of(first, last, s, w, y, t)
+    assert_allclose(written.t * written.y, 0.03, rtol=1e-12)
+    assert_allclose(written.xi * written.r, 0.03, rtol=1e-9)
+
+
+def test_a_look_is_that_of_written_pairs(point):
+    """Laplacian, what multipliers pull, the predictor's right side, and the sums."""
+    pairs, _, _ = point
+    written, n = Pairs.of(*pairs), pairs[2].size
+    matrix, pull, right = np.zeros((n, n), order="F"), np.zeros(n), np.zeros(n)
+    product, hinge, total = _barrier.look(*pairs, matrix, pull, right, np.zeros(n))
+    assert_allclose(np.tril(matrix), np.tril(written.laplacian()), atol=1e-10)
+    assert_allclose(pull, written.pull(written.y), atol=1e-12)
+    assert_allclose(right, -written.pull(written.W * written.d), atol=1e-10)
+    assert product == pytest.approx(written.t @ written.y + written.xi @ written.r)
+    assert hinge == pytest.approx(written.c @ np.maximum(-written.d, 0.0))
+    assert total == pytest.approx(written.y.sum())
+
+
+def test_directions_are_those_of_written_pairs(point):
+    """Predictor and corrector, how far they may be followed, and where a step leads."""
+    pairs, ds, ds2 = point
+    written, n, mu = Pairs.of(*pairs), pairs[2].size, 0.02
+    dy, dt, dxi = written.predicted(ds)
+    assert_allclose(dt - dxi, written.difference(ds), atol=1e-9)
+    steepest, cross = _barrier.predict(*pairs, ds)
+    assert steepest == pytest.approx(max(1.0, written.steepest(dy, dt, dxi)))
+    assert cross == pytest.approx(dy @ (dt - dxi))
+    rho, by_t, by_xi = written.aims(ds, mu)
+    right, flow = np.zeros(n), np.zeros(n)
+    _barrier.correct(*pairs, ds, mu, right)
+    assert_allclose(right, written.pull(written.W * rho), rtol=1e-8, atol=1e-8)
+    dy, dt, dxi = written.direction(rho, by_t, by_xi, ds2)
+    steepest = _barrier.respond(*pairs, ds, mu, ds2, flow)
+    assert steepest == pytest.approx(written.steepest(dy, dt, dxi))
+    assert_allclose(flow, written.pull(dy), rtol=1e-8, atol=1e-8)
+    length = 0.9 / steepest
+    y, t, moved = written.y + length * dy, written.t + length * dt, written.s + length * ds2
+    _barrier.step(*pairs, ds, mu, ds2, length, moved)
+    assert_allclose(pairs[4], y, rtol=1e-8)
+    assert_allclose(pairs[5], t, rtol=1e-8)
+
+
+@pytest.mark.parametrize("C", [1e-6, 1e-2, 1.0, 1e3])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_same_solution_as_over_features(C, seed):
+    """Groups with and without pairs, weights over two decades, a kernel of nearly full rank, C over nine decades."""
+    rng = np.random.default_rng(seed)
+    K, levels = kernel_of(rng, 50), levels_of(rng, 50, 1.0)
+    want = interior_point(levels.rows(), KernelMap(K), C, HINGE, tol=1e-9, max_iter=200)
+    have = solved(levels, K, C)
+    assert want.status is have.status is Status.CONVERGED
+    assert have.gap <= TOL
+    assert want.dual * (1 - TOL) <= have.objective <= want.objective * (1 + 2 * TOL)
+    assert have.dual <= want.objective * (1 + 1e-9)
+    assert have.objective == pytest.approx(objective(levels, K, C, have.weights), rel=1e-9)
+    assert_allclose(have.utilities, K @ have.weights, atol=1e-9 * np.abs(have.utilities).max())
+    assert have.squared_norm == pytest.approx(have.weights @ K @ have.weights, rel=1e-8)
+    assert have.dual_norm == pytest.approx(have.coefficients @ K @ have.coefficients, rel=1e-8)
+
+
+@pytest.mark.parametrize("h", [1e-3, 0.1, 10.0])
+@pytest.mark.parametrize("share", [0.0, 0.5, 3.0])
+def test_any_start_leads_to_the_solution(h, share):
+    """From the solution for a smaller C, from far beyond it, from zero: within what is certified."""
+    rng = np.random.default_rng(1)
+    K, levels = kernel_of(rng, 60), levels_of(rng, 60)
+    cold, small = solved(levels, K, 2.0), solved(levels, K, 0.5)
+    warm = solved(levels, K, 2.0, start=Start(share * small.weights, h))
+    assert warm.status is Status.CONVERGED
+    assert warm.objective == pytest.approx(cold.objective, rel=2 * TOL)
+
+
+def test_solves_share_the_inverse():
+    """One layout serves every C, and a start near the solution saves iterations."""
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(200, 6))
+    K = np.exp(-0.1 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
+    levels = from_levels(rng.integers(0, 5, 200), np.zeros(200, np.int64), np.ones(200))
+    pairs = posed(levels, K)
+    first = pairs.solve(1.0, tol=1e-4, max_iter=100)
+    inverse = pairs.inverse
+    cold = pairs.solve(1.6, tol=1e-4, max_iter=100)
+    warm = pairs.solve(1.6, tol=1e-4, max_iter=100, start=Start.near(first.weights, first.objective, 1.6))
+    assert pairs.inverse is inverse
+    assert warm.n_iter < cold.n_iter
+    assert warm.objective == pytest.approx(cold.objective, rel=2e-4)
+
+
+@pytest.mark.parametrize("C", [1e-4, 1.0, 1e3])
+@pytest.mark.parametrize("flaw", ["copies", "one pair", "all equal"])
+def test_degenerate_items(C, flaw):
+    """Items that are copies of others, one pair, all items alike: the gap is reached and true."""
+    rng = np.random.default_rng(1)
+    K, levels = kernel_of(rng, 20), levels_of(rng, 20)
+    if flaw == "copies":
+        K = K[np.ix_(np.arange(20) // 2, np.arange(20) // 2)]
+    elif flaw == "one pair":
+        levels = from_levels(np.arange(20) // 19, np.arange(20) % 19, np.ones(20))
+    else:
+        K = np.ones_like(K)
+    want = interior_point(levels.rows(), KernelMap(K), C, HINGE, tol=1e-9, max_iter=200)
+    have = solved(levels, K, C)
+    assert have.gap <= TOL or have.status is Status.STALLED
+    assert have.objective >= want.dual * (1 - 1e-9)
+    assert have.dual <= want.objective * (1 + 1e-9)
+    if flaw == "one pair":
+        assert have.objective == pytest.approx(want.objective, rel=3 * TOL)
+
+
+def test_a_kernel_of_zeros_has_no_inverse():
+    """It is said, and another solver goes on."""
+    levels = levels_of(np.random.default_rng(0), 20)
+    assert solved(levels, np.zeros((20, 20)), 1.0).status is Status.STALLED
+
+
+def test_weights_that_differ_too_much_are_left_alone():
+    """Products of all that belongs to a pair would vanish."""
+    levels = from_levels(np.arange(6), np.zeros(6, np.int64), np.array([1e-30, 1.0, 1.0, 2.0, 1.0, 1.0]))
+    assert posed(levels, np.eye(6)) is None
+
+
+@pytest.mark.parametrize("offset", [1e3, 1e4])
+def test_a_kernel_that_cancels_is_left_to_features(offset):
+    """Values of 1e8 that differ by 1: their rounding would pass for a norm, and a bound from it would be false."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3)) + offset
+    levels = from_levels(rng.integers(0, 4, 60), np.arange(60) % 2, np.ones(60))
+    assert solved(levels, X @ X.T, 1000.0, tol=1e-4).status is not Status.CONVERGED
+    model = RankingSVM(kernel="precomputed", C=1000.0).fit(X @ X.T, levels.level, qid=np.arange(60) % 2)
+    assert model.converged_
+    assert np.any(model.dual_coef_ != 0.0)
+
+
+def test_wide_sparse_features_come_back_as_their_weights():
+    """A linear machine that goes through its Gram matrix has weights of columns, not of items."""
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((300, 40_000), density=0.002, format="csr", rng=rng)
+    model = RankingSVM(C=1000.0).fit(X, rng.integers(0, 4, 300))
+    assert model.coef_.shape == (40_000,)
+    assert model.converged_
+
+
+def steep():
+    """Noise that a kernel nearly separates."""
+    rng = np.random.default_rng(4)
+    return rng.normal(size=(450, 10)), rng.normal(size=450), np.arange(450) % 4
+
+
+def test_a_steep_fit_ends_in_an_interior_point(monkeypatch):
+    """Newton takes hundreds of steps, and is left after as many as the other costs; a failure there is no end."""
+    X, y, qid = steep()
+    model = RankingSVM(kernel="rbf", C=60.0).fit(X, y, qid=qid)
+    assert model.converged_
+    assert model.solver_ == "interior_point"
+    monkeypatch.setattr(KernelPairs, "of", lambda *_: None)
+    other = RankingSVM(kernel="rbf", C=60.0).fit(X, y, qid=qid)
+    assert other.objective_ == pytest.approx(model.objective_, rel=2e-4)
+
+
+def test_a_steep_path_goes_on_from_the_last_solution():
+    """Fits of their own agree with every C, whoever solved it."""
+    X, y, qid = steep()
+    Cs = np.geomspace(0.1, 200.0, 8)
+    path = c_path(RankingSVM(kernel="rbf"), X, y, Cs, qid=qid)
+    assert "interior_point" in {model.solver_ for model in path.estimators}
+    assert path.gaps.max() <= 1e-4
+    for C, model in zip(Cs, path.estimators, strict=True):
+        alone = RankingSVM(kernel="rbf", C=C).fit(X, y, qid=qid)
+        assert model.objective_ == pytest.approx(alone.objective_, rel=2e-4)
+
+
+def test_memory_that_is_not_there_is_not_taken(monkeypatch):
+    """The inverse and the pairs need more than Newton does: within a limit that only he keeps, he goes on."""
+
+    def refuse(*_):
+        raise AssertionError
+
+    monkeypatch.setattr(KernelPairs, "of", refuse)
+    X, y, qid = steep()
+    model = RankingSVM(kernel="rbf", C=1.0, memory_limit=5_000_000).fit(X, y, qid=qid)
+    assert model.converged_
+    assert model.solver_ == "newton"
+
+
+def test_the_order_of_the_rows_does_not_matter():
+    """Ordinal labels of shuffled rows: the same objective to what is certified."""
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(400, 12)), rng.integers(0, 4, 400)
+    order = rng.permutation(400)
+    one, other = (OrdinalSVM(kernel="rbf", C=5.0).fit(*data) for data in ((X, y), (X[order], y[order])))
+    assert one.solver_ == "interior_point"
+    assert one.objective_ == pytest.approx(other.objective_, rel=2e-4)
