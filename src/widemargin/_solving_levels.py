@@ -25,7 +25,6 @@ FEW_PAIRS = (2, 1)  # times the items: so many pairs of a hinge, or a squared hi
 FINE, STEEP = 1e-7, 100.0
 LOOSE = 1e-6  # gap from which it need not be
 HANDED_H = 0.5  # of Newton's smoothing where it hands over: its slopes stop at the margins, a barrier's go on
-KERNEL_PAIRS_ITEMS = 6_000  # items of a kernel that are inverted
 WALK_PAIRS = 200_000  # pairs up to which a walk looks at them all
 WALK_PARTNERS = 15  # the same for each item, where an interior point is the other way
 SAME = 1e-10  # gap up to which an exact answer is kept for another C
@@ -109,8 +108,7 @@ class LevelSolving:
         if solution.status is Status.CONVERGED or not self._may_take_kernel_pairs(task, map_):
             return name, solution
         start = _core.interior_point.Start(task.start, HANDED_H * task.plan[2].memory.end_h)
-        found = self._kernel_pairs(task, map_, C, start) or self._kernel_pairs(task, map_, C)
-        return found or self._sure_newton(task, map_, C, np.inf)
+        return self._kernel_pairs(task, map_, C, start) or self._sure_newton(task, map_, C, np.inf)
 
     def _sure_newton(self, task, map_, C, budget):
         """Solve by Newton, by float64 kernel values where rounded ones do not do."""
@@ -145,7 +143,7 @@ class LevelSolving:
             return False
         n, n_pairs = task.comparisons.n_items, task.comparisons.n_pairs
         need = _core.interior_point.BYTES_MATRIX * n**2 + _core.interior_point.BYTES_PAIR * n_pairs
-        return n <= KERNEL_PAIRS_ITEMS and need <= most_memory(self.memory_limit)
+        return n <= _core.interior_point.ITEM_LIMIT and need <= most_memory(self.memory_limit)
 
     def _kernel_pairs(self, task, map_, C, start=None):
         """Solve pairs under a kernel by an interior point that does not write them out; None where that fails."""
@@ -156,8 +154,10 @@ class LevelSolving:
             task.kernel_pairs = _core.interior_point.KernelPairs.of(risk, map_.gram())
         if task.kernel_pairs is None:
             return None
-        how = {"tol": self.tol, "max_iter": self.max_iter, "start": start, "report": self._progress()}
-        found = task.kernel_pairs.solve(C, **how)
+        how = {"tol": self.tol, "max_iter": self.max_iter, "report": self._progress()}
+        found = task.kernel_pairs.solve(C, start=start, **how)
+        if found.status is not Status.CONVERGED and start is not None:
+            found = task.kernel_pairs.solve(C, **how)
         if found.status is not Status.CONVERGED:
             return None
         task.start = found.weights
