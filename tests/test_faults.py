@@ -194,3 +194,16 @@ def test_a_gap_below_tol_is_enough():
     assert near.is_within(1e-3)
     assert not far.is_within(1e-3)
     assert not below.is_within(1e-3)
+
+
+@pytest.mark.parametrize("n", [280, 324, 400, 600])
+@pytest.mark.parametrize("tol", [3e-6, 1.3e-5])
+def test_a_thin_smoothing_certifies_no_more_than_there_is(n, tol, monkeypatch):
+    """Items that are all unlike each other, of two levels: best are utilities of 1/2 and -1/2, n / 8 in all.
+
+    Slopes within a smoothing of 5e-6 were differences of sums over all pairs: their rounding passed for a bound.
+    """
+    monkeypatch.setattr("widemargin._core.prices.implicit_pairs", lambda *_: np.inf)
+    model = RankingSVM(kernel="precomputed", C=32.0, tol=tol).fit(np.eye(n), np.arange(n) % 2)
+    assert model.duality_gap_ <= tol
+    assert model.objective_ * (1.0 - model.duality_gap_) <= n / 8 * (1 + 1e-10) <= model.objective_ * (1 + 1e-10)

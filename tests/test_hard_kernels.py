@@ -76,7 +76,7 @@ def test_an_estimator_knows_whether_there_is_memory(limit, monkeypatch):
 def test_the_best_bound_outlives_a_change_to_float64(monkeypatch):
     """A change on the way to the end: the gap reported is the one that ended it."""
     monkeypatch.setattr(Memory, "_are_hard", lambda self, _: self.price > 0.0)
-    monkeypatch.setattr("widemargin._core.prices.kernel_pairs", lambda *_: np.inf)
+    monkeypatch.setattr("widemargin._core.prices.implicit_pairs", lambda *_: np.inf)
     X, y = noisy(350)
     model = RankingSVM(C=10.0, kernel="rbf").fit(X, y)
     assert model.solver_ == "newton"

@@ -195,7 +195,7 @@ def steep(n=120, n_queries=6):
 def test_steep_paths_walk_and_agree_with_clarabel(monkeypatch):
     """From the first C on at which Newton takes many steps; each model is what it would be alone."""
     monkeypatch.setattr("widemargin._solving.WALK_STEPS", (8, 0.0, 0.0))
-    monkeypatch.setattr("widemargin._core.prices.kernel_pairs", lambda *_: np.inf)  # few items: it would be cheaper
+    monkeypatch.setattr("widemargin._core.prices.implicit_pairs", lambda *_: np.inf)  # few items: it would be cheaper
     X, y, qid = steep()
     Cs, model = np.geomspace(1e-2, 1e3, 9), RankingSVM(kernel="rbf", gamma="scale")
     path = c_path(model, X, y, Cs, qid=qid)

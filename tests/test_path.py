@@ -146,7 +146,7 @@ def test_newton_is_given_up_on_a_path_where_it_is_dearer_than_another_solver(bud
     X, y = np.random.default_rng(0).normal(size=(120, 3)), np.arange(120) % 4
     Cs, model = np.geomspace(1e-2, 1e3, 8), RankingSVM(kernel="rbf", gamma=1.0)
     best = [clone(model).set_params(C=C, tol=1e-8).fit(X, y).objective_ for C in Cs]
-    monkeypatch.setattr("widemargin._core.prices.kernel_pairs", lambda *_: budget)
+    monkeypatch.setattr("widemargin._core.prices.implicit_pairs", lambda *_: budget)
     monkeypatch.setattr("widemargin._solving_levels.WALK_PARTNERS", 0)
     path = c_path(model, X, y, Cs)
     solvers = [m.solver_ for m in path.estimators]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -68,7 +68,7 @@ class LevelSolving:
         def solve(map_):
             if not is_explicit:
                 return self._walk(task, C) or self._solve_implicit(task, map_, C)
-            found = self._from_nearby(task, map_, C) or (None if is_exact else self._kernel_pairs(task, map_, C))
+            found = self._from_nearby(task, map_, C) or (None if is_exact else self._implicit_pairs(task, map_, C))
             return found or self._interior_point(task.rows, map_, C)
 
         return task.answer(C, tol, lambda: self._solve_by_rank(task, solve))
@@ -87,12 +87,12 @@ class LevelSolving:
         budget, last = self._budget(task, map_), task.answers.get(0)
         if budget < np.inf and last is not None and last.solver == "interior_point":  # Newton was given up there
             start = _core.interior_point.Start.near(task.start, last.solution.objective, C)
-            found = self._kernel_pairs(task, map_, C, start) or self._written_out(task, map_, C)
+            found = self._implicit_pairs(task, map_, C, start) or self._written_out(task, map_, C)
             if found is not None:
                 return found
         name, solution = self._implicit_newton(task, map_, C, budget)
         n_pairs = task.comparisons.n_pairs
-        most = WALK_PARTNERS * map_.n_items if self._may_take_kernel_pairs(task, map_) else WALK_PAIRS
+        most = WALK_PARTNERS * map_.n_items if self._may_take_implicit_pairs(task) else WALK_PAIRS
         may_walk = map_.is_gram and self._is_whole(map_) and n_pairs <= most
         if may_walk and self._walk_may_pay(task, map_, n_pairs, solution.n_iter):
             self._begin_walk(task, task.rows, map_, C, solution)
@@ -105,10 +105,11 @@ class LevelSolving:
     def _implicit_newton(self, task, map_, C, budget):
         """Solve by Newton; where that costs as much as the interior point over the pairs of a kernel, by that."""
         name, solution = self._sure_newton(task, map_, C, budget)
-        if solution.status is Status.CONVERGED or not self._may_take_kernel_pairs(task, map_):
+        if solution.status is Status.CONVERGED or not self._may_take_implicit_pairs(task):
             return name, solution
-        start = _core.interior_point.Start(task.start, HANDED_H * task.plan[2].memory.end_h)
-        return self._kernel_pairs(task, map_, C, start) or self._sure_newton(task, map_, C, np.inf)
+        start = _core.interior_point.Start(task.start, HANDED_H * task.plan[2].end_h)
+        found = self._implicit_pairs(task, map_, C, start)
+        return found or (self._sure_newton(task, map_, C, np.inf) if budget < np.inf else (name, solution))
 
     def _sure_newton(self, task, map_, C, budget):
         """Solve by Newton, by float64 kernel values where rounded ones do not do."""
@@ -130,38 +131,45 @@ class LevelSolving:
     def _budget(self, task, map_):
         """Return the price at which Newton had better leave pairs to an interior point, which takes any C alike."""
         levels = task.comparisons
-        if self._may_take_kernel_pairs(task, map_):
-            return _core.prices.kernel_pairs(levels.n_items, levels.n_pairs)
+        if map_.is_gram and self._may_take_implicit_pairs(task):
+            return _core.prices.implicit_pairs(levels.n_items, levels.n_pairs)
         is_few = levels.n_pairs <= EXPLICIT_PAIRS_FINE and levels.n_items <= _core.interior_point.ITEM_LIMIT
         if not (map_.is_gram and self._is_whole(map_) and is_few and task.is_path and self.tol < LOOSE):
             return np.inf
         return _core.prices.interior_point(levels.n_pairs, np.diff(levels.starts))
 
-    def _may_take_kernel_pairs(self, task, map_):
-        """Whether an interior point over the pairs of a kernel solves this, and has the memory."""
-        if not map_.is_gram or LOSSES[self.loss].squared or self.tol < LOOSE or self._is_dented:
+    def _may_take_implicit_pairs(self, task):
+        """Whether an interior point over the pairs of a kernel, or of a linear one, solves this, and has the memory."""
+        if LOSSES[self.loss].squared or self.tol < LOOSE or self._is_dented:
             return False
         n, n_pairs = task.comparisons.n_items, task.comparisons.n_pairs
         need = _core.interior_point.BYTES_MATRIX * n**2 + _core.interior_point.BYTES_PAIR * n_pairs
         return n <= _core.interior_point.ITEM_LIMIT and need <= most_memory(self.memory_limit)
 
-    def _kernel_pairs(self, task, map_, C, start=None):
+    def _implicit_pairs(self, task, map_, C, start=None):
         """Solve pairs under a kernel by an interior point that does not write them out; None where that fails."""
-        if np.isinf(C) or not self._may_take_kernel_pairs(task, map_):
+        if np.isinf(C) or not self._may_take_implicit_pairs(task):
             return None
-        if task.kernel_pairs is None:
-            risk = _core.risks.GroupedPairRisk(task.comparisons, LOSSES[self.loss])
-            task.kernel_pairs = _core.interior_point.KernelPairs.of(risk, map_.gram())
-        if task.kernel_pairs is None:
+        if task.implicit_pairs is None:
+            risk, spaces = _core.risks.GroupedPairRisk(task.comparisons, LOSSES[self.loss]), _core.interior_point
+            make = (
+                partial(spaces.ItemSpace.of, map_.gram())
+                if map_.is_gram
+                else partial(spaces.ColumnSpace.of, map_.columns())
+            )
+            task.implicit_pairs = spaces.ImplicitPairs.of(risk, make)
+        if task.implicit_pairs is None:
             return None
         how = {"tol": self.tol, "max_iter": self.max_iter, "report": self._progress()}
-        found = task.kernel_pairs.solve(C, start=start, **how)
+        found = task.implicit_pairs.solve(C, start=start, **how)
         if found.status is not Status.CONVERGED and start is not None:
-            found = task.kernel_pairs.solve(C, **how)
+            found = task.implicit_pairs.solve(C, **how)
         if found.status is not Status.CONVERGED:
             return None
-        task.start = found.weights
-        return "interior_point", replace(found, weights=map_.adjoint_exact(task.start))
+        if map_.is_gram:
+            task.start = found.weights
+            found = replace(found, weights=map_.adjoint_exact(found.weights))
+        return "interior_point", _core.newton.nonzero(task.implicit_pairs.risk, map_, C, found)
 
     def _has_few_pairs(self, task, map_):
         """Whether the pairs of a linear machine are so few that Newton had better look at each by itself."""

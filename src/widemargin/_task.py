@@ -31,7 +31,7 @@ class Task:
     plan: Any = None  # Newton's layout of the data
     start: Any = None  # the last weights, as Newton sees them
     row_plans: dict = field(default_factory=dict)  # the same for explicit rows, by part
-    kernel_pairs: Any = None  # what interior points over the pairs of a kernel share
+    implicit_pairs: Any = None  # what interior points over the pairs of a kernel share
     walks: dict = field(default_factory=dict)  # exact solutions that walk to the next C, by part; None once they failed
     answers: dict[int, Answer] = field(default_factory=dict)
     Cs: list[float] = field(default_factory=list)  # that will be asked for, where they are more than one fit's

@@ -46,13 +46,13 @@ typedef struct {
     double dt = aim_t - a2, dxi = aim_xi + e2
 
 /* Weights of the pairs to a column of Newton's matrix, what they pull, and the predictor's right side.
- * sums: of y, W, W d, products, hinges.
+ * sums: of y, W, W d, products.
  */
 INLINE void barrier_look_loop(const Partners *of, double *restrict column, double *restrict pull,
                               double *restrict right, double *restrict degree, double *restrict sums)
 {
-    double sum_y = 0, sum_w = 0, sum_d = 0, product = 0, hinge = 0;
-    _Pragma("omp simd reduction(+ : sum_y, sum_w, sum_d, product, hinge)") for (ptrdiff_t k = 0; k < of->n; k++)
+    double sum_y = 0, sum_w = 0, sum_d = 0, product = 0;
+    _Pragma("omp simd reduction(+ : sum_y, sum_w, sum_d, product)") for (ptrdiff_t k = 0; k < of->n; k++)
     {
         PAIR;
         double W = y * r / q;
@@ -64,13 +64,11 @@ INLINE void barrier_look_loop(const Partners *of, double *restrict column, doubl
         sum_w += W;
         sum_d += W * d;
         product += t * y + xi * r;
-        hinge += c * (d < 0 ? -d : 0);
     }
     sums[0] = sum_y;
     sums[1] = sum_w;
     sums[2] = sum_d;
     sums[3] += product;
-    sums[4] += hinge;
 }
 
 /* The steepest relative decrease of a variable along the predictor, and the sum of dy * B ds. */

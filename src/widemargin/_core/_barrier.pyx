@@ -74,13 +74,13 @@ def look(Ints first, Ints last, Given s, Given w, Doubles y, Doubles t, double[:
          Doubles right, Doubles degree):
     """Add B'WB to the lower half of matrix, B'y to pull, B'(W rho) to right, and the weight at each item to degree.
 
-    Returns the sums of the products t y and xi r, of c times the hinges, and of y.
+    Returns the sum of the products t y and xi r, and that of y.
     """
     cdef Py_ssize_t u, e = 0, n = s.shape[0]
-    cdef double sums[5]
+    cdef double sums[4]
     cdef double total = 0.0
     cdef Partners of
-    sums[3], sums[4] = 0.0, 0.0
+    sums[3] = 0.0
     with nogil:
         for u in range(n):
             if last[u] > first[u]:
@@ -93,7 +93,7 @@ def look(Ints first, Ints last, Given s, Given w, Doubles y, Doubles t, double[:
                 e += of.n
         for u in range(n):
             matrix[u, u] += degree[u]
-    return sums[3], sums[4], total
+    return sums[3], total
 
 
 def predict(Ints first, Ints last, Given s, Given w, Doubles y, Doubles t, Given ds):

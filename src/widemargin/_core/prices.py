@@ -42,7 +42,7 @@ def direction(n: int, rank: int, n_served: float) -> float:
     return preconditioner(n, rank) / max(DIRECTIONS, n_served) + CG_STEPS * cg_step(n, rank, is_rounded=False)
 
 
-def kernel_pairs(n: int, n_pairs: int) -> float:
+def implicit_pairs(n: int, n_pairs: int) -> float:
     """Return the price of an interior point under a kernel, to a moderate gap from a fair start."""
     return FLOP * (1.0 + ITERATIONS / 3.0) * float(n) ** 3 + ITERATIONS * PAIR * n_pairs
 

@@ -1,8 +1,19 @@
 """Exact solutions of explicit rows: a scaled problem, interior-point iterations, true bounds, a last polish."""
 
+from .implicit_pairs import BYTES_MATRIX, BYTES_PAIR, ImplicitPairs, Start
 from .iterations import interior_point
-from .kernel_pairs import BYTES_MATRIX, BYTES_PAIR, KernelPairs, Start
 from .near import from_nearby
 from .problem import ITEM_LIMIT
+from .spaces import ColumnSpace, ItemSpace
 
-__all__ = ["BYTES_MATRIX", "BYTES_PAIR", "ITEM_LIMIT", "KernelPairs", "Start", "from_nearby", "interior_point"]
+__all__ = [
+    "BYTES_MATRIX",
+    "BYTES_PAIR",
+    "ITEM_LIMIT",
+    "ColumnSpace",
+    "ImplicitPairs",
+    "ItemSpace",
+    "Start",
+    "from_nearby",
+    "interior_point",
+]

@@ -5,7 +5,7 @@ Optimality: w = D'a, E'a = 0, S'a + beta = cost, a s = 0, xi beta = 0.
 Steps: scale; a start on the central path's side of large C; predictor and corrector with one Cholesky of
 p + q dimensions; true bounds at every iteration; a polish on the active set.
 Stops: at the relative duality gap `tol`; where steps die of rounding, the honest gap is returned.
-Pairs under a kernel have a quicker way to a moderate gap: `kernel_pairs`.
+Pairs under a kernel have a quicker way to a moderate gap: `implicit_pairs`.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..risks import GroupedPairRisk
     from ..solution import Array, Solution
 
-__all__ = ["Map", "Plan", "newton"]
+__all__ = ["Map", "Plan", "newton", "nonzero"]
 
 
 def newton(

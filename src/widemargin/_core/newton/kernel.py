@@ -42,6 +42,7 @@ ENOUGH, ENOUGH_SMOOTHED = 1.4, 0.6  # residuals, in gaps, that leave nothing to 
 LINE_STEPS, LINE_GOAL = 12, 0.1  # looks along a step, and the share of its slope that may remain
 LOSSY, CROWDED = 0.9, 2.0  # times its price that an interior point costs more where all is loss, and levels are shared
 CROWD = 50  # items of a level that are many
+ROUNDINGS = 4.0  # of the sums over pairs, in units of the last place
 PATIENCE = 12  # steps in which rounded products must halve the gap
 
 
@@ -88,6 +89,13 @@ class KernelGoal:
     def smoothing_cost(self, at: Look) -> float:
         """Return what the smoothing adds to the gap."""
         return self.C * (at.terms.loss - at.terms.conjugate - float(at.s @ at.g))
+
+    def rounding(self, at: Look) -> float:
+        """Return what rounding may add to the dual value: slopes are differences of sums over all pairs, over h."""
+        if self.risk.is_exact:
+            return 0.0
+        size = 1.0 + float(np.max(np.abs(at.s), initial=0.0))
+        return ROUNDINGS * np.finfo(float).eps * self.C * self.risk.levels.total_weight * size / self.risk.h
 
     def smoothed(self, h: float) -> KernelGoal:
         """Return the same goal under another smoothing."""
@@ -218,7 +226,7 @@ class Ascent:
         return not self.goal.primal(self.at) <= self.goal.C * self.goal.risk.evaluate(np.zeros(self.at.b.size))[0].loss
 
     def _offer(self) -> None:
-        dual = self.goal.dual(self.at)
+        dual = self.goal.dual(self.at) - self.goal.rounding(self.at)
         if dual > self.best_dual:
             self.best_dual, self.coefficients = dual, -self.goal.C * self.at.g
 
@@ -267,7 +275,10 @@ class Ascent:
         solved = max(0.2 * cost, 0.5 * ENOUGH_SMOOTHED * self.tol * goal.primal(self.at))  # directions aim no lower
         if cost <= allowed or left > solved:
             return False
-        h = max(smallest, h * float(np.clip(np.sqrt(0.8 * allowed / cost), 0.3, 0.8)))
+        least = goal.rounding(self.at) * h / allowed  # thinner, rounding would cost more than the smoothing may
+        h = max(smallest, least, h * float(np.clip(np.sqrt(0.8 * allowed / cost), 0.3, 0.8)))
+        if h >= goal.risk.h:
+            return False
         self.goal = goal.smoothed(h)
         self.at = self.goal.look(self.at.b, self.at.s)
         return True

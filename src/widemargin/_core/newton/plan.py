@@ -103,6 +103,11 @@ class Plan:
             return cls(None, map_.quick_gram(is_shared=is_shared and is_roomy), memory=Memory(is_roomy))
         return cls(LinearPairs.of(columns, risk, pool=Pool(n_threads) if n_threads > 1 else None, doubt=doubt))
 
+    @property
+    def end_h(self) -> float:
+        """Return the smoothing that the last solve ended with."""
+        return self.memory.end_h if self.last is None else self.last.h
+
     def draw(self, data: LinearPairs, n_items: int, seed: int) -> Draw:
         """Return a sample of data, the same one whenever it is asked for."""
         if n_items not in self.draws:

@@ -1,5 +1,7 @@
 """Interior points over the pairs of a kernel: the same solutions as over features, to a moderate gap."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -9,9 +11,9 @@ from widemargin import OrdinalSVM, RankingSVM
 from widemargin._core import _barrier
 from widemargin._core._barrier_ref import Pairs
 from widemargin._core.comparisons import from_levels
-from widemargin._core.interior_point import KernelPairs, Start, interior_point
+from widemargin._core.interior_point import ColumnSpace, ImplicitPairs, ItemSpace, Start, interior_point
 from widemargin._core.losses import HINGE
-from widemargin._core.maps import KernelMap
+from widemargin._core.maps import KernelMap, LinearMap
 from widemargin._core.risks import GroupedPairRisk
 from widemargin._core.solution import Status
 from widemargin.model_selection import c_path
@@ -30,7 +32,7 @@ def levels_of(rng, n, decades=0.0):
 
 
 def posed(levels, K):
-    return KernelPairs.of(GroupedPairRisk(levels, HINGE), K)
+    return ImplicitPairs.of(GroupedPairRisk(levels, HINGE), partial(ItemSpace.of, K))
 
 
 def solved(levels, K, C, tol=TOL, **how):
@@ -74,12 +76,11 @@ def test_a_look_is_that_of_written_pairs(point):
     pairs, _, _ = point
     written, n = Pairs.of(*pairs), pairs[2].size
     matrix, pull, right = np.zeros((n, n), order="F"), np.zeros(n), np.zeros(n)
-    product, hinge, total = _barrier.look(*pairs, matrix, pull, right, np.zeros(n))
+    product, total = _barrier.look(*pairs, matrix, pull, right, np.zeros(n))
     assert_allclose(np.tril(matrix), np.tril(written.laplacian()), atol=1e-10)
     assert_allclose(pull, written.pull(written.y), atol=1e-12)
     assert_allclose(right, -written.pull(written.W * written.d), atol=1e-10)
     assert product == pytest.approx(written.t @ written.y + written.xi @ written.r)
-    assert hinge == pytest.approx(written.c @ np.maximum(-written.d, 0.0))
     assert total == pytest.approx(written.y.sum())
 
 
@@ -125,6 +126,31 @@ def test_the_same_solution_as_over_features(C, seed):
     assert have.dual_norm == pytest.approx(have.coefficients @ K @ have.coefficients, rel=1e-8)
 
 
+@pytest.mark.parametrize("C", [1e-6, 1e-2, 1.0, 1e3])
+@pytest.mark.parametrize("p", [1, 4, 30])
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array])
+def test_columns_are_a_linear_kernel(C, p, layout):
+    """Weights of columns: the solution that the explicit rows have."""
+    rng = np.random.default_rng(p)
+    X, levels = rng.normal(size=(50, p)), levels_of(rng, 50, 1.0)
+    pairs = ImplicitPairs.of(GroupedPairRisk(levels, HINGE), partial(ColumnSpace.of, layout(X)))
+    have = pairs.solve(C, tol=TOL, max_iter=200)
+    want = interior_point(levels.rows(), LinearMap(X), C, HINGE, tol=1e-9, max_iter=200)
+    assert have.status is Status.CONVERGED
+    assert have.weights.shape == (p,)
+    assert want.dual * (1 - TOL) <= have.objective <= want.objective * (1 + 2 * TOL)
+    assert have.dual <= want.objective * (1 + 1e-9)
+    assert_allclose(have.utilities, X @ have.weights, atol=1e-9 * np.abs(have.utilities).max())
+
+
+def test_a_list_that_one_feature_orders_is_certified():
+    """Two values of a feature, three thousand items, every pair on its margin at the solution: w = 1/2, 1/8 in all."""
+    y = np.arange(3000) % 2
+    model = RankingSVM().fit(2.0 * y[:, None] - 1.0, y)
+    assert model.converged_
+    assert model.objective_ == pytest.approx(0.125, rel=1e-4)
+
+
 @pytest.mark.parametrize("h", [1e-3, 0.1, 10.0])
 @pytest.mark.parametrize("share", [0.0, 0.5, 3.0])
 def test_any_start_leads_to_the_solution(h, share):
@@ -145,10 +171,10 @@ def test_solves_share_the_inverse():
     levels = from_levels(rng.integers(0, 5, 200), np.zeros(200, np.int64), np.ones(200))
     pairs = posed(levels, K)
     first = pairs.solve(1.0, tol=1e-4, max_iter=100)
-    inverse = pairs.inverse
+    inverse = pairs.space.inverse
     cold = pairs.solve(1.6, tol=1e-4, max_iter=100)
     warm = pairs.solve(1.6, tol=1e-4, max_iter=100, start=Start.near(first.weights, first.objective, 1.6))
-    assert pairs.inverse is inverse
+    assert pairs.space.inverse is inverse
     assert warm.n_iter < cold.n_iter
     assert warm.objective == pytest.approx(cold.objective, rel=2e-4)
 
@@ -175,9 +201,10 @@ def test_degenerate_items(C, flaw):
 
 
 def test_a_kernel_of_zeros_has_no_inverse():
-    """It is said, and another solver goes on."""
+    """It is said, and another solver goes on; nor has one whose eigenvalues are far below zero."""
     levels = levels_of(np.random.default_rng(0), 20)
-    assert solved(levels, np.zeros((20, 20)), 1.0).status is Status.STALLED
+    assert posed(levels, np.zeros((20, 20))) is None
+    assert posed(levels, np.eye(20)[::-1].copy()) is None
 
 
 def test_weights_that_differ_too_much_are_left_alone():
@@ -219,7 +246,7 @@ def test_a_steep_fit_ends_in_an_interior_point(monkeypatch):
     model = RankingSVM(kernel="rbf", C=60.0).fit(X, y, qid=qid)
     assert model.converged_
     assert model.solver_ == "interior_point"
-    monkeypatch.setattr(KernelPairs, "of", lambda *_: None)
+    monkeypatch.setattr(ImplicitPairs, "of", lambda *_: None)
     other = RankingSVM(kernel="rbf", C=60.0).fit(X, y, qid=qid)
     assert other.objective_ == pytest.approx(model.objective_, rel=2e-4)
 
@@ -242,7 +269,7 @@ def test_memory_that_is_not_there_is_not_taken(monkeypatch):
     def refuse(*_):
         raise AssertionError
 
-    monkeypatch.setattr(KernelPairs, "of", refuse)
+    monkeypatch.setattr(ImplicitPairs, "of", refuse)
     X, y, qid = steep()
     model = RankingSVM(kernel="rbf", C=1.0, memory_limit=5_000_000).fit(X, y, qid=qid)
     assert model.converged_
