@@ -61,14 +61,14 @@ def point():
 
 
 def test_bounds_and_centres(point):
-    """Multipliers begin at a share of their bounds, and at a centre all products are mu."""
+    """Multipliers begin at a share of their bounds, and at a centre all products are mu times those."""
     (first, last, s, w, y, t), _, _ = point
     _barrier.fill(first, last, w, 0.25, y)
     assert_allclose(y, 0.25 * Pairs.of(first, last, s, w, y, t).c, rtol=1e-14)
     _barrier.centre(first, last, s, w, 0.03, y, t)
     written = Pairs.of(first, last, s, w, y, t)
-    assert_allclose(written.t * written.y, 0.03, rtol=1e-12)
-    assert_allclose(written.xi * written.r, 0.03, rtol=1e-9)
+    assert_allclose(written.t * written.y, 0.03 * written.c, rtol=1e-12)
+    assert_allclose(written.xi * written.r, 0.03 * written.c, rtol=1e-9)
 
 
 def test_a_look_is_that_of_written_pairs(point):

@@ -162,7 +162,7 @@ class LevelSolving:
             return None
         how = {"tol": self.tol, "max_iter": self.max_iter, "report": self._progress()}
         found = task.implicit_pairs.solve(C, start=start, **how)
-        if found.status is not Status.CONVERGED and start is not None:
+        if found.status is not Status.CONVERGED and start is not None and map_.is_gram:
             found = task.implicit_pairs.solve(C, **how)
         if found.status is not Status.CONVERGED:
             return None

@@ -41,7 +41,7 @@ typedef struct {
 #define CORRECTED                                                                 \
     double inverse = 1 / (t * y * xi * r * q), b2 = aim->second - aim->seconds[k]; \
     double by_ty = xi * r * q * inverse, by_xr = t * y * q * inverse, by_q = t * y * xi * r * inverse; \
-    double aim_t = aim->mu * by_ty - 1 + a * (1 + a), aim_xi = aim->mu * by_xr - 1 - e * (1 - e); \
+    double aim_t = aim->mu * c * by_ty - 1 + a * (1 + a), aim_xi = aim->mu * c * by_xr - 1 - e * (1 - e); \
     double move = by_q * (t * aim_t - xi * aim_xi - b2), a2 = r * move, e2 = y * move; \
     double dt = aim_t - a2, dxi = aim_xi + e2
 
@@ -96,7 +96,7 @@ INLINE void barrier_correct_loop(const Partners *of, const Aims *aim, double *re
     {
         PAIR;
         PREDICTED;
-        double pulled = (aim->mu * (r - y) + y * r * (xi * (1 + e * (1 - e)) - t * (1 - a * (1 + a)))) / q;
+        double pulled = (aim->mu * c * (r - y) + y * r * (xi * (1 + e * (1 - e)) - t * (1 - a * (1 + a)))) / q;
         right[k] -= pulled;
         total += pulled;
     }
@@ -139,16 +139,16 @@ INLINE void barrier_step_loop(const Partners *of, const Aims *aim, double length
     }
 }
 
-/* Variables whose products are mu, at the utilities. */
+/* Variables whose products are mu times the bounds, at the utilities. */
 INLINE void barrier_centre_loop(const Partners *of, double mu)
 {
     _Pragma("omp simd") for (ptrdiff_t k = 0; k < of->n; k++)
     {
-        double d = of->s - of->others[k] - 1, c = of->w * of->weights[k], m = mu / c;
-        double size = d < 0 ? -d : d, root = sqrt(d * d + 4 * m * m), large = 0.5 * (root + size), small = m * m / large;
-        double t = m + (d < 0 ? small : large);
+        double d = of->s - of->others[k] - 1, c = of->w * of->weights[k];
+        double size = d < 0 ? -d : d, root = sqrt(d * d + 4 * mu * mu), large = 0.5 * (root + size), small = mu * mu / large;
+        double t = mu + (d < 0 ? small : large);
         of->t[k] = t;
-        of->y[k] = mu / t;
+        of->y[k] = c * mu / t;
     }
 }
 

@@ -6,10 +6,10 @@ surplus s_u - s_v - 1 of a pair and c the product of its items' weights,
 
     t > 0 is the barrier's surplus, xi = t - d > 0 its slack, 0 < y < c its multiplier, r = c - y its room.
 
-Newton's method for t y = mu, xi r = mu weighs a pair by W = 1 / (t / y + xi / r), and moves it, B ds being the
-difference of the utilities' directions, by dy = W (rho - B ds). The predictor has rho = -d; the corrector aims at
-t y = mu less what the predictor misses in second order. What a pass needs of an earlier one it computes again from the
-utilities' directions: only y and t are kept, and the arithmetic is quicker than memory.
+Newton's method for t y = mu c, xi r = mu c (weight 2 is a pair twice) weighs a pair by W = 1 / (t / y + xi / r), and
+moves it, B ds being the difference of the utilities' directions, by dy = W (rho - B ds). The predictor has rho = -d;
+the corrector aims at mu c less what the predictor misses in second order. What a pass needs of an earlier one it
+computes again from the utilities' directions: only y and t are kept, and the arithmetic is quicker than memory.
 """
 
 from libc.stdint cimport int64_t
@@ -59,7 +59,7 @@ def fill(Ints first, Ints last, Given w, double share, Doubles y):
 
 
 def centre(Ints first, Ints last, Given s, Given w, double mu, Doubles y, Doubles t):
-    """Set y and t so that all products are mu."""
+    """Set y and t so that all products are mu times their bounds c."""
     cdef Py_ssize_t u, e = 0
     cdef Partners of
     with nogil:
@@ -113,7 +113,7 @@ def predict(Ints first, Ints last, Given s, Given w, Doubles y, Doubles t, Given
 
 
 def correct(Ints first, Ints last, Given s, Given w, Doubles y, Doubles t, Given ds, double mu, Doubles right):
-    """Add B'(W rho) of the corrector, which aims at products mu after the predictor ds, to right."""
+    """Add B'(W rho) of the corrector, which aims at products mu c after the predictor ds, to right."""
     cdef Py_ssize_t u, e = 0
     cdef double sums[1]
     cdef Partners of

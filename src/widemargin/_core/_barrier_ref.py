@@ -80,7 +80,7 @@ class Pairs:
     def aims(self, ds: Array, mu: float) -> tuple[Array, Array, Array]:
         """Return rho of the corrector, and the products that it aims at."""
         dy, dt, dxi = self.predicted(ds)
-        by_t, by_xi = mu - dt * dy, mu + dxi * dy
+        by_t, by_xi = mu * self.c - dt * dy, mu * self.c + dxi * dy
         return by_t / self.y - self.t - by_xi / self.r + self.xi, by_t, by_xi
 
     def steepest(self, dy: Array, dt: Array, dxi: Array) -> float:

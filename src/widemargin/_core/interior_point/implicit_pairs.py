@@ -34,7 +34,7 @@ EARLY, FAR, LATE = 0.97, 0.1, 0.995  # shares of the longest step: above a gap o
 LEAST_GOAL, POWER = 1e-6, 5  # share of the products that is aimed at, at least; of what the predictor leaves, its power
 NEAR_H = 0.05  # share of the objective for each item that begins at the solution for another C
 SHORTEST = 1e-8  # a step that is no step
-PATIENCE = 30  # iterations in which the gap must halve
+PATIENCE = 15  # iterations in which the gap must halve
 ENDED = 0.05  # share of the tolerated gap: products below it have nothing to give
 NOISE = 0.2  # share of the tolerated gap that rounding of the kernel's values may be
 BYTES_MATRIX, BYTES_PAIR = 40, 16  # that a solve needs, for each entry of the matrix and for each pair
@@ -141,6 +141,7 @@ class _Point:
         n, m = task.weight.size, task.risk.levels.n_pairs
         self.w, self.s = np.zeros(task.space.n_coordinates), np.zeros(n)
         self.y, self.t = np.empty(m), np.empty(m)
+        self.total = task.risk.levels.total_weight / task.scale
         if start is None:
             _barrier.fill(*task.spans, task.weight, BEGIN_Y, self.y)
             self.t[:] = BEGIN_T
@@ -188,7 +189,7 @@ class _Point:
         steepest, cross = _barrier.predict(*self._pairs, ds)
         length = 1.0 / steepest
         left = max(1.0 - length + length * length * cross / product, 0.0)
-        mu = product / (2 * self.y.size) * max(left**POWER, LEAST_GOAL)
+        mu = product / (2.0 * self.total) * max(left**POWER, LEAST_GOAL)
         right, flow = np.zeros(n), np.zeros(n)
         _barrier.correct(*self._pairs, ds, mu, right)
         corrected = solve(right, self.missing)
