@@ -86,7 +86,7 @@ def test_one_strip_is_read_below_its_diagonal():
 def test_compiled_conjugate_gradients_equal_the_loop(loss, n_groups, n_levels, kind, h, monkeypatch):
     """With a preconditioner or without; few levels, many and all, weights, groups of one level; one strip or three.
 
-    Under a wide smoothing most pairs are curved, under a thin one few, which are listed.
+    Under a wide smoothing most pairs are curved, under a thin one few, which are listed. Ends by a share, or by what is enough.
     """
     X, y = curve(600)
     rng = np.random.default_rng(2)
@@ -97,15 +97,16 @@ def test_compiled_conjugate_gradients_equal_the_loop(loss, n_groups, n_levels, k
     goal, b = KernelGoal(WholeGram(K), risk, 0.02 * h), 0.1 * rng.normal(size=600)
     at, tol = goal.start(b), 1e-9 if kind is np.float64 else 1e-4
     monkeypatch.setattr(kernel, "most_steps", lambda *_: 5)  # then rounding has not grown
-    for forcing in (1e-9, 0.3):
+    for forcing, share in ((1e-9, 0.0), (0.3, 0.0), (1e-9, 0.2)):
+        enough = share * float(at.R @ at.KR)
         for name in ("FORCING", "FORCING_EXACT"):
             monkeypatch.setattr(kernel, name, forcing)
         steady = [Steady.of(Span.best(K), risk, 0.02, at.s)] if kind is np.float64 else []  # else rounding is all
         for condition in (PLAIN, *steady):
-            want, K_want, n_steps = direction(goal, at, condition, 0.0, None)
+            want, K_want, *ended = direction(goal, at, condition, enough, None)
             for strips in (goal.gram.strips, [K[a:, a : a + 256].copy() for a in (0, 256, 512)]):
-                x, Kx, steps = direction(goal, at, condition, 0.0, strips)
-                assert steps == n_steps
+                x, Kx, *end = direction(goal, at, condition, enough, strips)
+                assert end == ended
                 assert_allclose(x, want, atol=tol * np.abs(want).max())
                 assert_allclose(Kx, K_want, atol=tol * np.abs(K_want).max())
 

@@ -268,9 +268,16 @@ cdef Py_ssize_t descend(Partners* p, Span* span, Strips* K, const product* basis
     cdef Py_ssize_t i, k
     cdef double* q = d + 2 * n
     cdef double* z = q + 2 * n
-    cdef double rz, before, curvature, step, target = max(share * dot(r, r + n, n), enough)
+    cdef double* least_x = z + 2 * n  # the mean of all x so far that leaves least, and what it leaves
+    cdef double* least_r = least_x + 2 * n
+    cdef double rz, before, curvature, step, rest, least, across, apart, target
     condition(span, basis, r, d, rounded, n)
     rz = dot(r, d + n, n)
+    rest = least = dot(r, r + n, n)
+    target = share * rest
+    for i in range(2 * n):
+        least_x[i] = 0.0
+        least_r[i] = r[i]
     for k in range(1, most + 1):
         for i in range(n):
             q[i] = d[i]
@@ -285,7 +292,19 @@ cdef Py_ssize_t descend(Partners* p, Span* span, Strips* K, const product* basis
         for i in range(2 * n):
             x[i] += step * d[i]
             r[i] -= step * q[i]
-        if not dot(r, r + n, n) > target:
+        rest = dot(r, r + n, n)
+        across = dot(r, least_r + n, n)
+        apart = least - 2.0 * across + rest
+        step = (least - across) / apart if apart > 0.0 else 1.0
+        for i in range(2 * n):
+            least_x[i] += step * (x[i] - least_x[i])
+            least_r[i] += step * (r[i] - least_r[i])
+        least = dot(least_r, least_r + n, n)
+        if 0.0 <= least <= enough:
+            for i in range(2 * n):
+                x[i], r[i] = least_x[i], least_r[i]
+            return k
+        if not rest > target:
             return k
         condition(span, basis, r, z, rounded, n)
         before = rz
@@ -305,7 +324,8 @@ def conjugate_gradients(const product[:, ::1] first, list others, double C, cons
 
     Of K the lower half is read: the first strip of its columns, from the diagonal down, and the others. Rows of r and
     x: coefficients, and their products with K; r ends as what is left. Ends
-    where r'Kr falls to a share of what it was, or to `enough`, and returns the number of steps; 0 after `most`.
+    where r'Kr falls to a share of what it was, and returns the number of steps; 0 after `most`. Or where the mean of all x
+    that leaves least leaves no more than `enough`: with that.
     The preconditioner changes coordinates in a basis of the span of some items, whose values at all items are given,
     and multiplies by `across` what is across the span; without items it is that factor.
     """
@@ -322,7 +342,7 @@ def conjugate_gradients(const product[:, ::1] first, list others, double C, cons
     cdef product* rounded
     for q in range(starts.shape[0] - 1):
         table = max(table, cells(starts[q + 1] - starts[q], rank[starts[q]] + 1))
-    p.c = <double*> malloc((11 * n + 2 + table) * sizeof(double))  # with d, q and z, twice as long
+    p.c = <double*> malloc((15 * n + 2 + table) * sizeof(double))  # with five vectors, twice as long
     p.rank = <int32_t*> malloc((1 + 2 * M) * n * sizeof(int32_t))
     p.item = <int64_t*> malloc(2 * n * sizeof(int64_t))
     p.near, p.ends = NULL, p.item + n
@@ -348,8 +368,8 @@ def conjugate_gradients(const product[:, ::1] first, list others, double C, cons
     if span.n > 0:
         span.items, span.inverse, span.change = &items[0], <double*> &inverse[0, 0], <double*> &change[0, 0]
         values = &basis[0, 0]
-    p.total, p.cx, p.moment, p.under = p.c + n, p.c + 2 * n, p.c + 3 * n, p.c + 10 * n
-    p.sums, us = p.c + 11 * n + 2, p.c + 4 * n
+    p.total, p.cx, p.moment, p.under = p.c + n, p.c + 2 * n, p.c + 3 * n, p.c + 14 * n
+    p.sums, us = p.c + 15 * n + 2, p.c + 4 * n
     p.worse, p.better = p.rank + n, p.rank + (1 + M) * n
     with nogil:
         for q in range(starts.shape[0] - 1):

@@ -82,16 +82,18 @@ class Hessian:
 
     def solve(
         self, strips: list[NDArray], C: float, r: Array, by: Parts, share: float, enough: float, most: int
-    ) -> tuple[Array, int]:
-        """Solve (I + C L K) x = r by conjugate gradients; return x over K x, and the number of steps.
+    ) -> tuple[Array, int, float]:
+        """Solve (I + C L K) x = r by conjugate gradients; return x over K x, the number of steps, and what r'Kr is left.
 
         K is given by strips of columns, each from the diagonal down; one strip is all of it.
-        r comes over K r. It ends where r'Kr falls to a share of what it was, or to `enough`; 0 steps: most were taken.
+        r comes over K r. It ends where r'Kr falls to a share of what it was, or, for the mean of all x that leaves least,
+        to `enough`; 0 steps: most were taken.
         """
         levels, (edges, shares) = self.risk.levels, self.risk.edges()
         r, x = r.copy(), np.zeros(r.shape)
         where = (self.u, levels.order, self.by_u, self.risk.rank, self.risk.starts, levels.weight, edges, shares)
-        return x, _steps.conjugate_gradients(strips[0], strips[1:], C, *where, *by, r, x, share, enough, most)
+        n_steps = _steps.conjugate_gradients(strips[0], strips[1:], C, *where, *by, r, x, share, enough, most)
+        return x, n_steps, float(r[0] @ r[1])
 
 
 @dataclass(frozen=True)

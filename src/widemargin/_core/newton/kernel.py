@@ -8,6 +8,8 @@ Order of steps:
 2. Look: one product K R gives the gradient's norm and the certificate. Stop at (P - D) <= tol * P.
 3. Newton's direction (I + C L K) x = -R by conjugate gradients in the inner product of K: one product a step.
    Many items: preconditioned by the Hessian of a sample, restricted to the span of a few of its items.
+   What they leave, r'Kr, is the gap after the step. It need not fall: so the mean of all iterates that leaves least is
+   kept beside them (minimal residual smoothing), and taken once that is enough for the certificate.
 4. A step along x, shortened until the objective falls: utilities are linear in it, so only pairs are visited.
 Products are float32 where the matrix is. Before a gap is reported it is computed again from float64 values of K; where
 that misses the tolerance, steps go on: directions from float32 products, everything else in float64.
@@ -58,6 +60,15 @@ class Look(NamedTuple):
     KR: Array
 
 
+class Direction(NamedTuple):
+    """Newton's, about."""
+
+    x: Array
+    Kx: Array
+    n_steps: int  # of conjugate gradients, 0 if they were too few
+    is_enough: bool  # whether what is left, by Newton's model, is enough for the certificate
+
+
 @dataclass(frozen=True)
 class KernelGoal:
     """1/2 b'Kb + C * risk(K b)."""
@@ -101,15 +112,19 @@ class KernelGoal:
         """Return the same goal under another smoothing."""
         return replace(self, risk=self.risk.smoothed(h))
 
-    def descend(self, at: Look, x: Array, Kx: Array) -> tuple[Array, Array, Seen | None]:
-        """Return b, K b and its pairs near the lowest point along x: the slope's sign is bracketed."""
+    def descend(self, at: Look, way: Direction) -> tuple[Array, Array, Seen | None]:
+        """Return b, K b and its pairs near the lowest point along x: the slope's sign is bracketed.
+
+        A direction that is enough is taken whole unless it leads too far: farther on is lower, but the gap is larger.
+        """
+        x, Kx = way.x, way.Kx
         across, square, slope = float(at.b @ Kx), float(x @ Kx), float(at.R @ Kx)
         low, high, step = (0.0, slope), (np.inf, np.inf), 1.0
         for _ in range(LINE_STEPS if slope < 0.0 else 0):
             s = at.s + step * Kx
             seen = self.risk.evaluate(s)
             first = across + step * square + self.C * float(seen[1] @ Kx)
-            if abs(first) <= -LINE_GOAL * slope:
+            if (first if way.is_enough and step == 1.0 else abs(first)) <= -LINE_GOAL * slope:
                 return at.b + step * x, s, seen
             low, high = (low, (step, first)) if first > 0.0 else ((step, first), high)
             share = np.clip(-low[1] / (high[1] - low[1]), 0.1, 0.9) if np.isfinite(high[0]) else np.inf
@@ -124,8 +139,8 @@ def forcing(goal: KernelGoal) -> float:
 
 def direction(
     goal: KernelGoal, at: Look, condition: Conditioner, enough: float, strips: list[NDArray] | None
-) -> tuple[Array, Array, int]:
-    """Solve (I + C L K) x = -R in the inner product of K; return x, K x and the number of steps, 0 if too few.
+) -> Direction:
+    """Solve (I + C L K) x = -R in the inner product of K.
 
     Where K has strips, and the preconditioner parts, steps are compiled.
     """
@@ -134,11 +149,12 @@ def direction(
     share = forcing(goal)
     if strips is not None and condition.parts is not None:
         by = condition.parts._replace(basis=condition.parts.basis.astype(strips[0].dtype, copy=False))
-        x, n_steps = at.hessp.solve(strips, goal.C, r, by, share, enough, most)
-        return x[0], x[1], n_steps
+        x, n_steps, left = at.hessp.solve(strips, goal.C, r, by, share, enough, most)
+        return Direction(x[0], x[1], n_steps, is_enough=n_steps > 0 and 0.0 <= left <= enough)
     x, q, d = np.zeros_like(r), np.empty_like(r), condition(r).copy()  # r changes in place
-    rz, rest = float(r[0] @ d[1]), float(r[0] @ r[1])
-    target = max(share * rest, enough)
+    least_x, least_r = x.copy(), r.copy()
+    rz, least = float(r[0] @ d[1]), float(r[0] @ r[1])
+    target = share * least
     for k in range(1, 1 + most):
         q[0] = d[0] + goal.C * at.hessp(d[1])
         q[1] = goal.gram.product(q[0])
@@ -148,13 +164,20 @@ def direction(
         step = rz / curvature
         x += step * d
         r -= step * q
-        rest = float(r[0] @ r[1])
+        rest, across = float(r[0] @ r[1]), float(r[0] @ least_r[1])
+        apart = least - 2.0 * across + rest
+        step = (least - across) / apart if apart > 0.0 else 1.0
+        least_x += step * (x - least_x)
+        least_r += step * (r - least_r)
+        least = float(least_r[0] @ least_r[1])
+        if 0.0 <= least <= enough:
+            return Direction(least_x[0], least_x[1], k, is_enough=True)
         if not rest > target:
-            return x[0], x[1], k
+            return Direction(x[0], x[1], k, is_enough=False)
         z = condition(r)
         rz, before = rest if z is r else float(r[0] @ z[1]), rz
         d = z + (rz / before) * d
-    return x[0], x[1], 0
+    return Direction(x[0], x[1], 0, is_enough=False)
 
 
 class Ascent:
@@ -285,38 +308,38 @@ class Ascent:
 
     def _step(self, primal: float) -> None:
         enough = (ENOUGH if self.goal.risk.is_exact else ENOUGH_SMOOTHED) * self.tol * primal
-        x, Kx = self._direction(enough)
+        way = self._direction(enough)
         goal, at = self.goal, self.at
         if self.memory is not None:
             self.memory.price += prices.newton_step(at.s.size)
-        b, s, seen = goal.descend(at, x, Kx)
-        if seen is not None and self._may_be_last(enough):
+        b, s, seen = goal.descend(at, way)
+        if seen is not None and way.is_enough and self._may_be_last():
             self._look_surely(b, seen)
         else:
             self.at = goal.start(b) if goal.exact and goal.gram.is_rounded else goal.look(b, s, seen)
 
-    def _may_be_last(self, enough: float) -> bool:
-        """Return whether a certificate is due where a step ends: little was left, and smoothing costs little."""
+    def _may_be_last(self) -> bool:
+        """Return whether a certificate is due where a step that is enough ends: smoothing costs little."""
         goal, at = self.goal, self.at
-        if self.is_start or goal.exact or not goal.gram.is_rounded or forcing(goal) * float(at.R @ at.KR) > enough:
+        if self.is_start or goal.exact or not goal.gram.is_rounded:
             return False
         return goal.risk.is_exact or goal.smoothing_cost(at) <= SMOOTHING_SHARE * self.tol * goal.primal(at)
 
-    def _direction(self, enough: float) -> tuple[Array, Array]:
+    def _direction(self, enough: float) -> Direction:
         """Return Newton's direction; where that is hard, by float64 values or another preconditioner."""
         memory = self.memory
         if memory is None:
-            return direction(self.goal, self.at, PLAIN, enough, self.goal.gram.strips)[:2]
+            return direction(self.goal, self.at, PLAIN, enough, self.goal.gram.strips)
         while True:
             goal, at = self.goal, self.at
             condition, is_new = memory.condition(goal, at.s), memory.is_new
-            x, Kx, n_steps = direction(goal, at, condition, enough, goal.gram.strips)
-            memory.saw(n_steps, goal.gram, condition)
-            if memory.may_sharpen(goal.gram, at_once=n_steps == 0 and goal.exact):
+            way = direction(goal, at, condition, enough, goal.gram.strips)
+            memory.saw(way.n_steps, goal.gram, condition)
+            if memory.may_sharpen(goal.gram, at_once=way.n_steps == 0 and goal.exact):
                 self.goal = replace(goal, gram=memory.gram or goal.gram)
                 self.refresh()
-            elif n_steps > 0 or condition is PLAIN:
-                return x, Kx
+            elif way.n_steps > 0 or condition is PLAIN:
+                return way
             elif is_new or memory.frozen is not None:  # another one would do no better, or is too dear
                 memory.is_broken = True
 
