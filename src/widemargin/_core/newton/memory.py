@@ -31,7 +31,7 @@ MOST_CG, MOST_ROUNDED_CG = 200, 60  # a preconditioner that needs more is spoilt
 FEW_ITEMS, LITTLE = 4000, 1500  # items above which a preconditioner pays for any solve, and up to which none drawn does
 FIRST_H, SMALLEST_START_H, WARM_H = 2.0, 0.1, 0.5  # smoothings; at the first all pairs are curved before any step
 FARTHEST = 2.0  # steps in log C that are extrapolated from the last one
-MOST_GROWTH = 1.3  # of the price of solves, from one C to the next on a path, that is believed to go on
+GROWS = 1.0  # times the price of the last solve that each one for a larger C will cost on a path, about
 LATE = 0.3  # weight of the last direction in what is usual
 IN_VAIN = 1.5  # times its price that a direction counts which was given up: the next ones will be more
 
@@ -72,7 +72,6 @@ class Memory:
     n_ahead: int = 0  # solves for larger C that will follow this one
     toil: float = 0.0  # the price of this solve's directions
     last_toil: float = 0.0  # and of those of the solve before
-    growth: float = 1.0  # of that price, from the one before to it
     usual: float = 0.0  # that of one, of late, without a preconditioner of all items
     needs_all: bool = False  # whether directions need one
     spent: float = 0.0  # that of those with this preconditioner
@@ -91,8 +90,6 @@ class Memory:
 
     def keep(self, C: float, at: Look, h: float, n_iter: int) -> None:
         """Remember a solution; where it took many steps, many pairs move, and the next solve begins smoother."""
-        grown = self.toil / self.last_toil if self.last_toil > 0.0 else 1.0
-        self.growth = float(np.clip(grown, 1.0, MOST_GROWTH))
         self.last_toil, self.toil, self.end_h = self.toil, 0.0, h
         self.trail, self.h = [*self.trail[-1:], (C, at.b, at.s)], min(WARM_H, h * max(1.0, 0.5 * n_iter))
 
@@ -122,15 +119,11 @@ class Memory:
 
     def _are_hard(self, gram: Gram) -> bool:
         """Return whether directions toil, or will, and would be cheaper with a preconditioner of all items."""
-        n = gram.n_items
-        if self.needs_all or not self.is_roomy or n > FEW_ITEMS:
-            return self.needs_all
-        grown = sum(self.growth**k for k in range(1 + self.n_ahead)) / (1 + self.n_ahead)
-        toil, usual = max(self.toil, self.last_toil * grown * (1 + self.n_ahead)), self.usual * grown
-        if toil > prices.preconditioner(n, n):
+        n, toil = gram.n_items, max(self.toil, self.last_toil * (1.0 + GROWS * self.n_ahead))
+        if not self.needs_all and self.is_roomy and n <= FEW_ITEMS and toil > prices.preconditioner(n, n):
             whole = self._whole(gram)
             rank = n if whole is None else whole.full_span.size
-            self.needs_all = whole is not None and usual > prices.direction(n, rank, toil / usual)
+            self.needs_all = whole is not None and self.usual > prices.direction(n, rank, toil / self.usual)
         return self.needs_all
 
     def saw(self, n_steps: int, gram: Gram, condition: Conditioner) -> None:
