@@ -193,8 +193,8 @@ class LevelSolving:
             task.plan = self._plan(task, map_)
         risk, seen, plan = task.plan
         how = {"tol": self.tol, "max_iter": self.max_iter, "verbose": bool(self.verbose), "budget": budget}
-        n_threads = effective_n_jobs(self.n_jobs)
-        alone = _libraries().limit(limits=1, user_api="blas") if n_threads > 1 else nullcontext()
+        is_shared = plan.data is not None and plan.data.pool is not None
+        alone = _libraries().limit(limits=1, user_api="blas") if is_shared else nullcontext()
         plan.memory.n_ahead = sum(C > self.C for C in task.Cs)
         with alone:  # threads take blocks: BLAS must not bring its own
             start = self._last_weights(task, seen) if task.start is None else task.start
