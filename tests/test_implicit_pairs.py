@@ -84,8 +84,9 @@ def test_a_look_is_that_of_written_pairs(point):
     assert total == pytest.approx(written.y.sum())
 
 
-def test_directions_are_those_of_written_pairs(point):
-    """Predictor and corrector, how far they may be followed, and where a step leads."""
+@pytest.mark.parametrize("is_held_back", [False, True])
+def test_directions_are_those_of_written_pairs(point, is_held_back):
+    """Predictor and corrector, how far they may be followed, and where a step leads, a long one too."""
     pairs, ds, ds2 = point
     written, n, mu = Pairs.of(*pairs), pairs[2].size, 0.02
     dy, dt, dxi = written.predicted(ds)
@@ -98,14 +99,24 @@ def test_directions_are_those_of_written_pairs(point):
     _barrier.correct(*pairs, ds, mu, right)
     assert_allclose(right, written.pull(written.W * rho), rtol=1e-8, atol=1e-8)
     dy, dt, dxi = written.direction(rho, by_t, by_xi, ds2)
-    steepest = _barrier.respond(*pairs, ds, mu, ds2, flow)
+    lengths, beyond = np.geomspace(1e-3, 1.0, 6), np.empty(6)
+    steepest, size = _barrier.respond(*pairs, ds, mu, ds2, flow, lengths, 0.9, beyond)
     assert steepest == pytest.approx(written.steepest(dy, dt, dxi))
+    assert size == pytest.approx(np.abs(dy).sum())
+    assert_allclose(beyond, [written.beyond(length * dy, 0.9) for length in lengths], rtol=1e-8)
+    assert 0.0 == beyond[0] < beyond[-1]
     assert_allclose(flow, written.pull(dy), rtol=1e-8, atol=1e-8)
-    length = 0.9 / steepest
+    length, most = (0.5, 0.9) if is_held_back else (0.9 / steepest, 1.0)
     y, t, moved = written.y + length * dy, written.t + length * dt, written.s + length * ds2
-    _barrier.step(*pairs, ds, mu, ds2, length, moved)
+    if is_held_back:
+        assert np.any(y < 0.0)
+        assert np.any(t < 0.0)
+        y, t = written.moved((length * dy, length * dt, length * dxi), most, moved)
+    _barrier.step(*pairs, ds, mu, ds2, length, most, moved)
     assert_allclose(pairs[4], y, rtol=1e-8)
     assert_allclose(pairs[5], t, rtol=1e-8)
+    after = Pairs.of(*pairs[:2], moved, *pairs[3:])
+    assert min(np.min(v) for v in (after.y, after.r, after.t, after.xi)) > 0.0
 
 
 @pytest.mark.parametrize("C", [1e-6, 1e-2, 1.0, 1e3])

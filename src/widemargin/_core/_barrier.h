@@ -103,27 +103,52 @@ INLINE void barrier_correct_loop(const Partners *of, const Aims *aim, double *re
     sums[0] = total;
 }
 
-/* The steepest relative decrease along the corrected direction, and B'dy. */
-INLINE void barrier_respond_loop(const Partners *of, const Aims *aim, double *restrict flow, double *restrict sums)
+/* By how much a step of some length takes a multiplier beyond the share of its distance to a bound that it may go. */
+#define BEYOND(length) fmax(0, size * (length) - most_y)
+
+/* The steepest relative decrease along the corrected direction, and B'dy.
+ * sums: steepest, B'dy of the item, |dy|; then what multipliers would go beyond `most` of their way, for each length.
+ */
+INLINE void barrier_respond_loop(const Partners *of, const Aims *aim, const double *restrict lengths, double most,
+                                 double *restrict flow, double *restrict sums)
 {
-    double steepest = sums[0], total = 0;
-    _Pragma("omp simd reduction(+ : total) reduction(max : steepest)") for (ptrdiff_t k = 0; k < of->n; k++)
+    double steepest = sums[0], total = 0, sizes = 0, b0 = 0, b1 = 0, b2_ = 0, b3 = 0, b4 = 0, b5 = 0;
+    const double l0 = lengths[0], l1 = lengths[1], l2 = lengths[2], l3 = lengths[3], l4 = lengths[4], l5 = lengths[5];
+    _Pragma("omp simd reduction(+ : total, sizes, b0, b1, b2_, b3, b4, b5) reduction(max : steepest)")
+    for (ptrdiff_t k = 0; k < of->n; k++)
     {
         PAIR;
         PREDICTED;
         CORRECTED;
-        double most = -a2 > e2 ? -a2 : e2, other = dt < dxi ? -dt : -dxi;
-        most = most > other ? most : other;
-        steepest = steepest > most ? steepest : most;
-        flow[k] -= y * a2;
-        total += y * a2;
+        double larger = -a2 > e2 ? -a2 : e2, other = dt < dxi ? -dt : -dxi;
+        double dy = y * a2, size = dy < 0 ? -dy : dy, most_y = most * (dy < 0 ? y : r);
+        larger = larger > other ? larger : other;
+        steepest = steepest > larger ? steepest : larger;
+        flow[k] -= dy;
+        total += dy;
+        sizes += size;
+        b0 += BEYOND(l0);
+        b1 += BEYOND(l1);
+        b2_ += BEYOND(l2);
+        b3 += BEYOND(l3);
+        b4 += BEYOND(l4);
+        b5 += BEYOND(l5);
     }
     sums[0] = steepest;
     sums[1] = total;
+    sums[2] += sizes;
+    sums[3] += b0;
+    sums[4] += b1;
+    sums[5] += b2_;
+    sums[6] += b3;
+    sums[7] += b4;
+    sums[8] += b5;
 }
 
-/* Move the variables; of surplus and slack the smaller one moves, and the new utilities say what the other is. */
-INLINE void barrier_step_loop(const Partners *of, const Aims *aim, double length, double s,
+/* Move the variables, none by more than `most` of its way to zero or to its bound; of surplus and slack the smaller
+ * one moves, and the new utilities say what the other is.
+ */
+INLINE void barrier_step_loop(const Partners *of, const Aims *aim, double length, double most, double s,
                               const double *restrict others)
 {
     _Pragma("omp simd") for (ptrdiff_t k = 0; k < of->n; k++)
@@ -131,10 +156,10 @@ INLINE void barrier_step_loop(const Partners *of, const Aims *aim, double length
         PAIR;
         PREDICTED;
         CORRECTED;
-        double now = s - others[k] - 1;
-        xi *= 1 + length * dxi;
-        t *= 1 + length * dt;
-        of->y[k] = y * (1 + length * a2);
+        double now = s - others[k] - 1, dy = length * y * a2;
+        xi *= 1 + fmax(length * dxi, -most);
+        t *= 1 + fmax(length * dt, -most);
+        of->y[k] = y + fmin(fmax(dy, -most * y), most * r);
         of->t[k] = now > 0 ? xi + now : t;
     }
 }
@@ -162,10 +187,12 @@ COMPILED_TWICE(barrier_correct,
                (const Partners *of, const Aims *aim, double *restrict right, double *restrict sums),
                (of, aim, right, sums))
 COMPILED_TWICE(barrier_respond,
-               (const Partners *of, const Aims *aim, double *restrict flow, double *restrict sums),
-               (of, aim, flow, sums))
+               (const Partners *of, const Aims *aim, const double *restrict lengths, double most, double *restrict flow,
+                double *restrict sums),
+               (of, aim, lengths, most, flow, sums))
 COMPILED_TWICE(barrier_step,
-               (const Partners *of, const Aims *aim, double length, double s, const double *restrict others),
-               (of, aim, length, s, others))
+               (const Partners *of, const Aims *aim, double length, double most, double s,
+                const double *restrict others),
+               (of, aim, length, most, s, others))
 
 #endif

@@ -32,7 +32,10 @@ def respond(
     mu: float,
     ds2: Array,
     flow: Array,
-) -> float: ...
+    lengths: Array,
+    most: float,
+    beyond: Array,
+) -> tuple[float, float]: ...
 def step(
     first: IntArray,
     last: IntArray,
@@ -44,5 +47,6 @@ def step(
     mu: float,
     ds2: Array,
     length: float,
+    most: float,
     moved: Array,
 ) -> None: ...

@@ -31,8 +31,13 @@ cdef extern from "_barrier.h":
                       double* sums) noexcept nogil
     void barrier_predict(Partners* of, Aims* aim, double* sums) noexcept nogil
     void barrier_correct(Partners* of, Aims* aim, double* right, double* sums) noexcept nogil
-    void barrier_respond(Partners* of, Aims* aim, double* flow, double* sums) noexcept nogil
-    void barrier_step(Partners* of, Aims* aim, double length, double s, const double* others) noexcept nogil
+    void barrier_respond(Partners* of, Aims* aim, const double* lengths, double most, double* flow,
+                         double* sums) noexcept nogil
+    void barrier_step(Partners* of, Aims* aim, double length, double most, double s,
+                      const double* others) noexcept nogil
+
+cdef enum:
+    N_LENGTHS = 6
 
 ctypedef double[::1] Doubles
 ctypedef const double[::1] Given
@@ -127,27 +132,38 @@ def correct(Ints first, Ints last, Given s, Given w, Doubles y, Doubles t, Given
                 e += of.n
 
 
-def respond(Ints first, Ints last, Given s, Given w, Doubles y, Doubles t, Given ds, double mu, Given ds2,
-            Doubles flow):
-    """Add B'dy of the corrected direction ds2 to flow; return the steepest relative decrease of a variable."""
-    cdef Py_ssize_t u, e = 0
-    cdef double sums[2]
+def respond(Ints first, Ints last, Given s, Given w, Doubles y, Doubles t, Given ds, double mu, Given ds2, Doubles flow,
+            Given lengths, double most, Doubles beyond):
+    """Add B'dy of the corrected direction ds2 to flow; return the steepest relative decrease of a variable, and |dy|.
+
+    For each of six lengths of a step: by how much, in all, multipliers would go beyond `most` of their way to a bound.
+    """
+    cdef Py_ssize_t u, k, e = 0
+    cdef double sums[3 + N_LENGTHS]
     cdef Partners of
     cdef Aims aim
-    sums[0] = 0.0
+    if lengths.shape[0] != N_LENGTHS or beyond.shape[0] != N_LENGTHS:
+        raise ValueError("six lengths are expected")
+    for k in range(3 + N_LENGTHS):
+        sums[k] = 0.0
     with nogil:
         for u in range(s.shape[0]):
             if last[u] > first[u]:
                 of, aim = _partners(first, last, s, w, y, t, u, e), _aims(first, ds, ds2, mu, u)
-                barrier_respond(&of, &aim, &flow[first[u]], sums)
+                barrier_respond(&of, &aim, &lengths[0], most, &flow[first[u]], sums)
                 flow[u] += sums[1]
                 e += of.n
-    return sums[0]
+        for k in range(N_LENGTHS):
+            beyond[k] = sums[3 + k]
+    return sums[0], sums[2]
 
 
 def step(Ints first, Ints last, Given s, Given w, Doubles y, Doubles t, Given ds, double mu, Given ds2, double length,
-         Given moved):
-    """Move y and t by a share of the corrected direction, to where the utilities are `moved`."""
+         double most, Given moved):
+    """Move y and t by a share of the corrected direction, to where the utilities are `moved`.
+
+    No variable goes by more than `most` of its way to zero, or to its bound.
+    """
     cdef Py_ssize_t u, e = 0
     cdef Partners of
     cdef Aims aim
@@ -155,5 +171,5 @@ def step(Ints first, Ints last, Given s, Given w, Doubles y, Doubles t, Given ds
         for u in range(s.shape[0]):
             if last[u] > first[u]:
                 of, aim = _partners(first, last, s, w, y, t, u, e), _aims(first, ds, ds2, mu, u)
-                barrier_step(&of, &aim, length, moved[u], &moved[first[u]])
+                barrier_step(&of, &aim, length, most, moved[u], &moved[first[u]])
                 e += of.n

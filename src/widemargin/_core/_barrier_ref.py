@@ -87,3 +87,18 @@ class Pairs:
         """Return the steepest relative decrease of a variable."""
         moves = (-dy / self.y, dy / self.r, -dt / self.t, -dxi / self.xi)
         return max(float(move.max()) for move in moves)
+
+    def beyond(self, dy: Array, most: float) -> float:
+        """Return by how much multipliers would go beyond `most` of their way to a bound."""
+        return float(np.sum(np.abs(dy - self.held_back(dy, most))))
+
+    def held_back(self, dy: Array, most: float) -> Array:
+        """Return moves of the multipliers by no more than `most` of their way to a bound."""
+        return np.clip(dy, -most * self.y, most * self.r)
+
+    def moved(self, move: tuple[Array, Array, Array], most: float, s: Array) -> tuple[Array, Array]:
+        """Return y and t after a move to utilities s: the smaller one of surplus and slack tells both."""
+        dy, dt, dxi = move
+        t, xi = self.t + np.maximum(dt, -most * self.t), self.xi + np.maximum(dxi, -most * self.xi)
+        d = self.difference(s) - 1.0
+        return self.y + self.held_back(dy, most), np.where(d > 0.0, xi + d, t)

@@ -8,7 +8,8 @@ B'WB of the pairs' weights beside what the space of functions brings (`spaces`):
 operations is all that an iteration needs.
 
 Order of steps: look (weights, what the multipliers pull, bounds); stop at the gap; factor; Mehrotra's predictor and
-corrector; a step of one length for all variables.
+corrector; a step. Few pairs of thousands are in the way of a long one: these are held back, and what their multipliers
+do not do then is missing from the function, as it is at a start.
 """
 
 from __future__ import annotations
@@ -31,8 +32,13 @@ Report: TypeAlias = Callable[[int, float], object]  # called with (iteration, ga
 
 BEGIN_Y, BEGIN_T = 0.2, 1.0  # multipliers, in shares of their bounds, and surpluses at utilities of zero
 EARLY, FAR, LATE = 0.97, 0.1, 0.995  # shares of the longest step: above a gap of FAR, and below
-LEAST_GOAL, POWER = 1e-6, 5  # share of the products that is aimed at, at least; of what the predictor leaves, its power
-NEAR_H = 0.05  # share of the objective for each item that begins at the solution for another C
+LEAST_GOAL, MOST_GOAL, POWER = 1e-6, 0.05, 5  # share of the products that is aimed at: a power of what is left
+THIN = 0.1  # share of a predictor that can be taken, below which products are too small: more may be aimed at
+LENGTHS = np.array([1.0, 0.85, 0.7, 0.55, 0.4, 0.25])  # of a step that holds some pairs back
+HELD_BACK, BEYOND = 0.95, 0.03  # share of their way that these go at most, and of all moves that they leave undone
+WORTH = 1.2  # times as long that such a step must be
+CAREFUL = 8  # iterations in which the gap was not halved, after which nothing is held back
+NEAR_H = 0.02  # share of the objective for each item that begins at the solution for another C
 SHORTEST = 1e-8  # a step that is no step
 PATIENCE = 30  # iterations in which the gap must halve
 ENDED = 0.05  # share of the tolerated gap: products below it have nothing to give
@@ -99,7 +105,7 @@ class ImplicitPairs:
                 break
             last_gap, waited = (gap, 0) if gap < 0.5 * last_gap else (last_gap, waited + 1)
             is_over = product <= ENDED * tol * point.best.primal or waited > PATIENCE
-            if is_over or not point.advance(product) > SHORTEST:
+            if is_over or not point.advance(product, is_careful=waited > CAREFUL) > SHORTEST:
                 status = Status.STALLED
                 break
         return self._answer(C, point.best, n_iter, status, tol)
@@ -179,7 +185,7 @@ class _Point:
         if half >= 0.0 and primal < best.primal:
             best.primal, best.half_norm, best.w, best.utilities = primal, half, self.w, s
 
-    def advance(self, product: float) -> float:
+    def advance(self, product: float, *, is_careful: bool) -> float:
         """Take one step; return its length."""
         n, space = self.s.size, self.task.space
         solve = space.solver(self.cost, self.matrix)
@@ -189,17 +195,22 @@ class _Point:
         steepest, cross = _barrier.predict(*self._pairs, ds)
         length = 1.0 / steepest
         left = max(1.0 - length + length * length * cross / product, 0.0)
-        mu = product / (2.0 * self.total) * max(left**POWER, LEAST_GOAL)
+        goal = left**POWER if length < THIN else min(left**POWER, MOST_GOAL)
+        mu = product / (2.0 * self.total) * max(goal, LEAST_GOAL)
         right, flow = np.zeros(n), np.zeros(n)
         _barrier.correct(*self._pairs, ds, mu, right)
         corrected = solve(right, self.missing)
-        steepest = _barrier.respond(*self._pairs, ds, mu, corrected, flow)
+        beyond = np.empty(LENGTHS.size)
+        steepest, size = _barrier.respond(*self._pairs, ds, mu, corrected, flow, LENGTHS, HELD_BACK, beyond)
         share = EARLY if self.best.gap > FAR else LATE
-        length = min(1.0, share / steepest) if steepest > 0.0 else 1.0
+        length, most = min(1.0, share / steepest) if steepest > 0.0 else 1.0, 1.0
+        longer = LENGTHS[(beyond <= BEYOND * LENGTHS * size) & (WORTH * length < LENGTHS)]
+        if longer.size and not is_careful:
+            length, most = float(longer[0]), HELD_BACK
         w = self.w + length * (self.missing + space.pulled(flow))
         if not (length > SHORTEST and np.isfinite(w).all()):
             return 0.0
         s = self.cost * space.followed(w)
-        _barrier.step(*self._pairs, ds, mu, corrected, length, s)
+        _barrier.step(*self._pairs, ds, mu, corrected, length, most, s)
         self.w, self.s = w, s
         return length

@@ -30,7 +30,7 @@ T = TypeVar("T")
 BLOCK_BYTES = 1 << 21  # of a block: the unit of work of a thread
 PIECE_BYTES = 1 << 18  # of the rows that are multiplied twice while they are in the second-level cache
 LEAST_ROWS, BLOCKS = 512, 64  # of a block, unless it has more bytes: as many blocks as threads can share evenly
-PARTS, LEAST_PART = 16, 1024  # of the rows, each a call for a thread; and rows of one
+PARTS, LEAST_PART, LEAST_ENTRIES = 16, 1024, 1 << 17  # of the rows, each a call for a thread; rows and entries of one
 RUN = 8  # rows that lie next to each other, on average, for which they are not copied
 LITTLE = 1e6  # entries that one thread is done with before another wakes up
 PAGE = 512  # numbers of a page of memory: one thread gets new ones from the system faster than two at once
@@ -94,8 +94,8 @@ class LinearPairs:
             precise = (
                 sparse.issparse(X) or X.shape[0] <= SMALL_DATA or (X.dtype == np.float32 and _scales(X) > WIDEST_SCALES)
             )
-        n = risk.levels.n_items
-        parts = risk.blocks(max(LEAST_PART, n // PARTS))
+        n, p = risk.levels.n_items, max(1, X.shape[1])
+        parts = risk.blocks(n if n * p < LITTLE else max(LEAST_PART, LEAST_ENTRIES // p, n // PARTS))
         return cls(X, risk, precise, pool, rows, some, doubt, risk.blocks(_rows_of_a_block(X, n)), parts)
 
     @property
