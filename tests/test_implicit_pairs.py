@@ -99,12 +99,13 @@ def test_directions_are_those_of_written_pairs(point, is_held_back):
     _barrier.correct(*pairs, ds, mu, right)
     assert_allclose(right, written.pull(written.W * rho), rtol=1e-8, atol=1e-8)
     dy, dt, dxi = written.direction(rho, by_t, by_xi, ds2)
-    lengths, beyond = np.geomspace(1e-3, 1.0, 6), np.empty(6)
-    steepest, size = _barrier.respond(*pairs, ds, mu, ds2, flow, lengths, 0.9, beyond)
+    lengths, tried = np.geomspace(1e-3, 1.0, 3), np.empty((2, 3))
+    steepest, size = _barrier.respond(*pairs, ds, mu, ds2, flow, lengths, 0.9, tried)
     assert steepest == pytest.approx(written.steepest(dy, dt, dxi))
     assert size == pytest.approx(np.abs(dy).sum())
-    assert_allclose(beyond, [written.beyond(length * dy, 0.9) for length in lengths], rtol=1e-8)
-    assert 0.0 == beyond[0] < beyond[-1]
+    want = [written.tried((a * dy, a * dt, a * dxi), 0.9, written.s + a * ds2) for a in lengths]
+    assert_allclose(tried.T, want, rtol=1e-8, atol=1e-12 * size)
+    assert 100.0 * tried[0, 0] < tried[0, -1]
     assert_allclose(flow, written.pull(dy), rtol=1e-8, atol=1e-8)
     length, most = (0.5, 0.9) if is_held_back else (0.9 / steepest, 1.0)
     y, t, moved = written.y + length * dy, written.t + length * dt, written.s + length * ds2

@@ -103,51 +103,61 @@ INLINE void barrier_correct_loop(const Partners *of, const Aims *aim, double *re
     sums[0] = total;
 }
 
-/* By how much a step of some length takes a multiplier beyond the share of its distance to a bound that it may go. */
-#define BEYOND(length) fmax(0, size * (length) - most_y)
+/* A pair after a step, none of its variables moved by more than `most` of its way to zero or to its bound: of surplus
+ * and slack the smaller one moves, and the utilities, which make its difference `now`, say what the other is.
+ */
+#define LARGER(a, b) ((a) > (b) ? (a) : (b)) /* fmax and fmin would keep the loops from being vectorised */
+#define SMALLER(a, b) ((a) < (b) ? (a) : (b))
+#define MOVED(length, now, y1, t1)                                                \
+    double down = LARGER((length) * y * a2, -most * y), y1 = y + SMALLER(down, most * r); \
+    double less_xi = LARGER((length) * dxi, -most), less_t = LARGER((length) * dt, -most); \
+    double t1 = (now) > 0 ? xi * (1 + less_xi) + (now) : t * (1 + less_t)
+
+/* Add, for a step of some length: what multipliers do not move for it, and the products after it. */
+#define TRIED(length, undone, products)                                           \
+    {                                                                             \
+        double now = d + (length) * b2;                                           \
+        MOVED(length, now, y1, t1);                                               \
+        undone += fabs(y + (length) * y * a2 - y1);                               \
+        products += y1 * t1 + (c - y1) * (t1 - now);                              \
+    }
 
 /* The steepest relative decrease along the corrected direction, and B'dy.
- * sums: steepest, B'dy of the item, |dy|; then what multipliers would go beyond `most` of their way, for each length.
+ * sums: steepest, B'dy of the item, |dy|; then, for each of three lengths, what is not done and the products.
  */
 INLINE void barrier_respond_loop(const Partners *of, const Aims *aim, const double *restrict lengths, double most,
                                  double *restrict flow, double *restrict sums)
 {
-    double steepest = sums[0], total = 0, sizes = 0, b0 = 0, b1 = 0, b2_ = 0, b3 = 0, b4 = 0, b5 = 0;
-    const double l0 = lengths[0], l1 = lengths[1], l2 = lengths[2], l3 = lengths[3], l4 = lengths[4], l5 = lengths[5];
-    _Pragma("omp simd reduction(+ : total, sizes, b0, b1, b2_, b3, b4, b5) reduction(max : steepest)")
+    double steepest = sums[0], total = 0, sizes = 0, u0 = 0, u1 = 0, u2 = 0, p0 = 0, p1 = 0, p2 = 0;
+    const double l0 = lengths[0], l1 = lengths[1], l2 = lengths[2];
+    _Pragma("omp simd reduction(+ : total, sizes, u0, u1, u2, p0, p1, p2) reduction(max : steepest)")
     for (ptrdiff_t k = 0; k < of->n; k++)
     {
         PAIR;
         PREDICTED;
         CORRECTED;
-        double larger = -a2 > e2 ? -a2 : e2, other = dt < dxi ? -dt : -dxi;
-        double dy = y * a2, size = dy < 0 ? -dy : dy, most_y = most * (dy < 0 ? y : r);
+        double larger = -a2 > e2 ? -a2 : e2, other = dt < dxi ? -dt : -dxi, dy = y * a2;
         larger = larger > other ? larger : other;
         steepest = steepest > larger ? steepest : larger;
         flow[k] -= dy;
         total += dy;
-        sizes += size;
-        b0 += BEYOND(l0);
-        b1 += BEYOND(l1);
-        b2_ += BEYOND(l2);
-        b3 += BEYOND(l3);
-        b4 += BEYOND(l4);
-        b5 += BEYOND(l5);
+        sizes += fabs(dy);
+        TRIED(l0, u0, p0);
+        TRIED(l1, u1, p1);
+        TRIED(l2, u2, p2);
     }
     sums[0] = steepest;
     sums[1] = total;
     sums[2] += sizes;
-    sums[3] += b0;
-    sums[4] += b1;
-    sums[5] += b2_;
-    sums[6] += b3;
-    sums[7] += b4;
-    sums[8] += b5;
+    sums[3] += u0;
+    sums[4] += u1;
+    sums[5] += u2;
+    sums[6] += p0;
+    sums[7] += p1;
+    sums[8] += p2;
 }
 
-/* Move the variables, none by more than `most` of its way to zero or to its bound; of surplus and slack the smaller
- * one moves, and the new utilities say what the other is.
- */
+/* Move the variables to where the utilities are those given. */
 INLINE void barrier_step_loop(const Partners *of, const Aims *aim, double length, double most, double s,
                               const double *restrict others)
 {
@@ -156,11 +166,10 @@ INLINE void barrier_step_loop(const Partners *of, const Aims *aim, double length
         PAIR;
         PREDICTED;
         CORRECTED;
-        double now = s - others[k] - 1, dy = length * y * a2;
-        xi *= 1 + fmax(length * dxi, -most);
-        t *= 1 + fmax(length * dt, -most);
-        of->y[k] = y + fmin(fmax(dy, -most * y), most * r);
-        of->t[k] = now > 0 ? xi + now : t;
+        double now = s - others[k] - 1;
+        MOVED(length, now, y1, t1);
+        of->y[k] = y1;
+        of->t[k] = t1;
     }
 }
 

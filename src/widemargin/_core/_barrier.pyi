@@ -34,7 +34,7 @@ def respond(
     flow: Array,
     lengths: Array,
     most: float,
-    beyond: Array,
+    tried: Array,
 ) -> tuple[float, float]: ...
 def step(
     first: IntArray,

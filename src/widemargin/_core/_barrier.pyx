@@ -37,7 +37,7 @@ cdef extern from "_barrier.h":
                       const double* others) noexcept nogil
 
 cdef enum:
-    N_LENGTHS = 6
+    N_LENGTHS = 3
 
 ctypedef double[::1] Doubles
 ctypedef const double[::1] Given
@@ -133,18 +133,19 @@ def correct(Ints first, Ints last, Given s, Given w, Doubles y, Doubles t, Given
 
 
 def respond(Ints first, Ints last, Given s, Given w, Doubles y, Doubles t, Given ds, double mu, Given ds2, Doubles flow,
-            Given lengths, double most, Doubles beyond):
+            Given lengths, double most, double[:, ::1] tried):
     """Add B'dy of the corrected direction ds2 to flow; return the steepest relative decrease of a variable, and |dy|.
 
-    For each of six lengths of a step: by how much, in all, multipliers would go beyond `most` of their way to a bound.
+    For each of three lengths of a step, none of the variables moved by more than `most` of its way: what multipliers do
+    not move for it, in all, and the products after it, to the rows of `tried`.
     """
     cdef Py_ssize_t u, k, e = 0
-    cdef double sums[3 + N_LENGTHS]
+    cdef double sums[3 + 2 * N_LENGTHS]
     cdef Partners of
     cdef Aims aim
-    if lengths.shape[0] != N_LENGTHS or beyond.shape[0] != N_LENGTHS:
-        raise ValueError("six lengths are expected")
-    for k in range(3 + N_LENGTHS):
+    if lengths.shape[0] != N_LENGTHS or tried.shape[0] != 2 or tried.shape[1] != N_LENGTHS:
+        raise ValueError("three lengths are expected")
+    for k in range(3 + 2 * N_LENGTHS):
         sums[k] = 0.0
     with nogil:
         for u in range(s.shape[0]):
@@ -153,8 +154,8 @@ def respond(Ints first, Ints last, Given s, Given w, Doubles y, Doubles t, Given
                 barrier_respond(&of, &aim, &lengths[0], most, &flow[first[u]], sums)
                 flow[u] += sums[1]
                 e += of.n
-        for k in range(N_LENGTHS):
-            beyond[k] = sums[3 + k]
+        for k in range(2 * N_LENGTHS):
+            tried[k // N_LENGTHS, k % N_LENGTHS] = sums[3 + k]
     return sums[0], sums[2]
 
 

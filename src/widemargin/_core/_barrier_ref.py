@@ -88,9 +88,11 @@ class Pairs:
         moves = (-dy / self.y, dy / self.r, -dt / self.t, -dxi / self.xi)
         return max(float(move.max()) for move in moves)
 
-    def beyond(self, dy: Array, most: float) -> float:
-        """Return by how much multipliers would go beyond `most` of their way to a bound."""
-        return float(np.sum(np.abs(dy - self.held_back(dy, most))))
+    def tried(self, move: tuple[Array, Array, Array], most: float, s: Array) -> tuple[float, float]:
+        """Return what multipliers do not move for a step, and the products after it."""
+        y, t = self.moved(move, most, s)
+        xi = t - self.difference(s) + 1.0
+        return float(np.sum(np.abs(self.y + move[0] - y))), float(y @ t + (self.c - y) @ xi)
 
     def held_back(self, dy: Array, most: float) -> Array:
         """Return moves of the multipliers by no more than `most` of their way to a bound."""

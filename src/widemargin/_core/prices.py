@@ -18,7 +18,7 @@ DIRECTIONS, CG_STEPS = 5, 8  # that a preconditioner of all items serves at leas
 STEP, LOOK = 1e-4, 5.5e-7  # of Newton's, and the looks at an item's pairs along its line search
 BEGIN, PASS = 0.06, 1.8e-5  # of an interior point over rows, and of its passes over one to the last digits
 CUBE, OWN_CUBE = 3e-10, 1.8e-9  # of its factors: of all items, and of those that are compared with each other
-ITERATIONS, PAIR = 9, 1.5e-8  # of an interior point under a kernel, and its passes over a pair in each
+ITERATIONS, PAIR = 5, 1.5e-8  # of an interior point under a kernel, and its passes over a pair in each
 
 
 def cg_step(n: int, rank: int, *, is_rounded: bool) -> float:

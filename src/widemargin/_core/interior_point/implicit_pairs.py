@@ -34,8 +34,9 @@ BEGIN_Y, BEGIN_T = 0.2, 1.0  # multipliers, in shares of their bounds, and surpl
 EARLY, FAR, LATE = 0.97, 0.1, 0.995  # shares of the longest step: above a gap of FAR, and below
 LEAST_GOAL, MOST_GOAL, POWER = 1e-6, 0.05, 5  # share of the products that is aimed at: a power of what is left
 THIN = 0.1  # share of a predictor that can be taken, below which products are too small: more may be aimed at
-LENGTHS = np.array([1.0, 0.85, 0.7, 0.55, 0.4, 0.25])  # of a step that holds some pairs back
-HELD_BACK, BEYOND = 0.95, 0.03  # share of their way that these go at most, and of all moves that they leave undone
+LENGTHS = np.array([1.0, 0.7, 0.45])  # of a step that holds some pairs back
+HELD_BACK, UNDONE = 0.95, 0.05  # share of their way that these go at most, and of all moves that they leave undone
+FALLS = 0.3  # share of its length by which such a step must lower the products
 WORTH = 1.2  # times as long that such a step must be
 CAREFUL = 8  # iterations in which the gap was not halved, after which nothing is held back
 NEAR_H = 0.02  # share of the objective for each item that begins at the solution for another C
@@ -200,11 +201,12 @@ class _Point:
         right, flow = np.zeros(n), np.zeros(n)
         _barrier.correct(*self._pairs, ds, mu, right)
         corrected = solve(right, self.missing)
-        beyond = np.empty(LENGTHS.size)
-        steepest, size = _barrier.respond(*self._pairs, ds, mu, corrected, flow, LENGTHS, HELD_BACK, beyond)
+        tried = np.empty((2, LENGTHS.size))
+        steepest, size = _barrier.respond(*self._pairs, ds, mu, corrected, flow, LENGTHS, HELD_BACK, tried)
         share = EARLY if self.best.gap > FAR else LATE
         length, most = min(1.0, share / steepest) if steepest > 0.0 else 1.0, 1.0
-        longer = LENGTHS[(beyond <= BEYOND * LENGTHS * size) & (WORTH * length < LENGTHS)]
+        is_good = (tried[0] <= UNDONE * LENGTHS * size) & (tried[1] <= (1.0 - FALLS * LENGTHS) * product)
+        longer = LENGTHS[is_good & (WORTH * length < LENGTHS)]
         if longer.size and not is_careful:
             length, most = float(longer[0]), HELD_BACK
         w = self.w + length * (self.missing + space.pulled(flow))
