@@ -86,7 +86,8 @@ def test_one_strip_is_read_below_its_diagonal():
 def test_compiled_conjugate_gradients_equal_the_loop(loss, n_groups, n_levels, kind, h, monkeypatch):
     """With a preconditioner or without; few levels, many and all, weights, groups of one level; one strip or three.
 
-    Under a wide smoothing most pairs are curved, under a thin one few, which are listed. Ends by a share, or by what is enough.
+    Under a wide smoothing most pairs are curved, under a thin one few, which are listed. Directions end by a share, or
+    by what is enough.
     """
     X, y = curve(600)
     rng = np.random.default_rng(2)

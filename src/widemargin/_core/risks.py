@@ -83,11 +83,11 @@ class Hessian:
     def solve(
         self, strips: list[NDArray], C: float, r: Array, by: Parts, share: float, enough: float, most: int
     ) -> tuple[Array, int, float]:
-        """Solve (I + C L K) x = r by conjugate gradients; return x over K x, the number of steps, and what r'Kr is left.
+        """Solve (I + C L K) x = r by conjugate gradients; return x over K x, the number of steps, and the last r'Kr.
 
         K is given by strips of columns, each from the diagonal down; one strip is all of it.
-        r comes over K r. It ends where r'Kr falls to a share of what it was, or, for the mean of all x that leaves least,
-        to `enough`; 0 steps: most were taken.
+        r comes over K r. It ends where r'Kr falls to a share of what it was, or to `enough` for the mean of all x that
+        leaves least; 0 steps: most were taken.
         """
         levels, (edges, shares) = self.risk.levels, self.risk.edges()
         r, x = r.copy(), np.zeros(r.shape)
