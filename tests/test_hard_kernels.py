@@ -197,3 +197,29 @@ def test_a_matrix_that_rounding_made_indefinite_is_solved_exactly(C):
     assert model.objective_ <= exact.objective_ * (1 + 1e-4)
     path = c_path(MarginClassifier(kernel="precomputed"), K, y, [C / 10, C])
     assert path.objectives[1] <= exact.objective_ * (1 + 1e-4)
+
+
+@pytest.mark.parametrize("kind", [ItemsMap, KernelMap])
+def test_a_steep_square_is_climbed_to(kind, monkeypatch):
+    """By way of smaller C in fewer steps, to the same solution; `max_iter` counts all steps."""
+    X, y = noisy(300)
+    X = np.column_stack([X, np.random.default_rng(1).normal(size=(300, 15))])
+    risk = risk_of(y, SQUARED_HINGE)
+    map_ = ItemsMap(RBF(0.05), X) if kind is ItemsMap else KernelMap(rbf_kernel(X, gamma=0.05))
+    solved, seen = kernel.newton_kernel, []
+    monkeypatch.setattr(kernel, "newton_kernel", lambda *args, **how: seen.append(args[2]) or solved(*args, **how))
+    found = newton(risk, map_, 100.0, tol=1e-6)
+    assert seen[0] * 120.0 <= kernel.GENTLE
+    assert np.all(np.diff(seen) > 0.0)
+    few = newton(risk, map_, 100.0, tol=1e-6, max_iter=3)
+    assert few.status is Status.MAX_ITER
+    assert few.n_iter <= 4
+    assert few.dual <= found.objective <= few.objective
+    monkeypatch.setattr(kernel, "_ladder", lambda *_: [])
+    alone = newton(risk, map_, 100.0, tol=1e-6)
+    assert found.status is alone.status is Status.CONVERGED
+    assert found.n_iter < alone.n_iter
+    assert found.dual <= alone.objective * (1 + 1e-9)
+    assert alone.dual <= found.objective * (1 + 1e-9)
+    apart = np.max(np.abs(found.utilities - alone.utilities))  # by no more than both gaps allow
+    assert apart <= 2.0 * np.sqrt(2e-6 * found.objective)

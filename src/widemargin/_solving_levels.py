@@ -58,7 +58,8 @@ class LevelSolving:
         C = self._scaled_C(_total_weight(levels))
         is_needed = exact_pairs > EXPLICIT_PAIRS  # more are asked for where rules need exactness
         is_exact = levels.n_pairs <= exact_pairs and (is_needed or self._is_exact_quick(levels, map_))
-        hard_kernel = map_.is_gram and (self.tol < FINE or C * np.mean(map_.diag()) > STEEP)
+        is_steep = not LOSSES[self.loss].squared and map_.is_gram and C * np.mean(map_.diag()) > STEEP
+        hard_kernel = map_.is_gram and (self.tol < FINE or is_steep)
         is_few = is_exact or (hard_kernel and levels.n_pairs <= EXPLICIT_PAIRS_FINE)
         is_explicit = np.isinf(C) or (is_few and (is_needed or not self._is_on_path(task)))
         tol = min(self.tol, SAME) if is_explicit and is_needed else self.tol

@@ -4,7 +4,8 @@ With s = K b, g the gradient of the risk at s and R = b + C g, the slopes at s a
 for the squared hinge P - D = 1/2 R'KR exactly; the smoothed hinge adds what its smoothing costs.
 
 Order of steps:
-1. Many items: solve samples of growing size, each from the last one's solution.
+1. Many items: solve samples of growing size, each from the last one's solution. Few items, squared slacks and a steep
+   C: solve for smaller C before, roughly.
 2. Look: one product K R gives the gradient's norm and the certificate. Stop at (P - D) <= tol * P.
 3. Newton's direction (I + C L K) x = -R by conjugate gradients in the inner product of K: one product a step.
    Many items: preconditioned by the Hessian of a sample, restricted to the span of a few of its items.
@@ -46,6 +47,8 @@ LOSSY, CROWDED = 0.9, 2.0  # times its price that an interior point costs more w
 CROWD = 50  # items of a level that are many
 ROUNDINGS = 4.0  # of the sums over pairs, in units of the last place
 PATIENCE = 12  # steps in which rounded products must halve the gap
+STEEP, GENTLE, RUNG = 1000.0, 100.0, 4.0  # C times what an item's pairs pull: where a ladder begins, ends; its rungs
+ROUGH = 1e-2  # the gap to which its rungs are solved
 
 
 class Look(NamedTuple):
@@ -364,6 +367,8 @@ def newton_kernel(
     memory = memory or Memory()
     memory.price = 0.0
     gram = memory.gram or gram
+    start, climbed = (start, 0) if start is not None else _climbed(gram, risk, C, tol, max_iter, say, memory)
+    gram, max_iter = memory.gram or gram, max(0, max_iter - climbed)
     b, h = np.zeros(n), FIRST_H
     s: Array | None = b
     if start is not None:
@@ -390,4 +395,34 @@ def newton_kernel(
     memory.keep(C, ascent.at, ascent.goal.risk.h, n_iter)
     at, primal, none = ascent.at, ascent.goal.primal(ascent.at), np.zeros(0)
     norm = max(float(at.b @ at.s), 0.0)
-    return Solution(at.b, ascent.coefficients, none, primal, ascent.best_dual, max(1, n_iter), status, at.s, norm)
+    n_iter = max(1, climbed + n_iter)
+    return Solution(at.b, ascent.coefficients, none, primal, ascent.best_dual, n_iter, status, at.s, norm)
+
+
+def _climbed(
+    gram: Gram, risk: GroupedPairRisk, C: float, tol: float, max_iter: int, say: Say, memory: Memory
+) -> tuple[Array | None, int]:
+    """Return the solution for a smaller C that leads to C, where one does, and the steps that it took.
+
+    Where squared slacks are steep most pairs change sides on the way, and steps are short; not where loss is most of
+    the objective.
+    """
+    start, n_iter = None, 0
+    for rung in _ladder(gram, risk, C):
+        if n_iter >= max_iter:
+            break
+        how = {"tol": max(tol, ROUGH), "max_iter": max_iter - n_iter}
+        found = newton_kernel(memory.gram or gram, risk, rung, say=say, start=start, memory=memory, **how)
+        start, n_iter = found.weights, n_iter + found.n_iter
+        if not (found.squared_norm or 0.0) > found.objective:
+            break
+    return start, n_iter
+
+
+def _ladder(gram: Gram, risk: GroupedPairRisk, C: float) -> list[float]:
+    """Return smaller values of C, ascending; none where C is not steep, or samples lead there."""
+    pull = float(np.mean(gram.diagonal)) * risk.levels.total_weight / risk.levels.n_items
+    if not risk.is_exact or not STEEP < C * pull < np.inf or 2 * SIZES[0] <= gram.n_items:
+        return []
+    n = int(np.ceil(np.log(C * pull / GENTLE) / np.log(RUNG)))
+    return [C / RUNG**k for k in range(n, 0, -1)]
