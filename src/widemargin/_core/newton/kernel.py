@@ -411,8 +411,8 @@ def _climbed(
     for rung in _ladder(gram, risk, C):
         if n_iter >= max_iter:
             break
-        how = {"tol": max(tol, ROUGH), "max_iter": max_iter - n_iter}
-        found = newton_kernel(memory.gram or gram, risk, rung, say=say, start=start, memory=memory, **how)
+        gram, rough, left = memory.gram or gram, max(tol, ROUGH), max_iter - n_iter
+        found = newton_kernel(gram, risk, rung, tol=rough, max_iter=left, say=say, start=start, memory=memory)
         start, n_iter = found.weights, n_iter + found.n_iter
         if not (found.squared_norm or 0.0) > found.objective:
             break
