@@ -296,3 +296,15 @@ def test_the_order_of_the_rows_does_not_matter():
     one, other = (OrdinalSVM(kernel="rbf", C=5.0).fit(*data) for data in ((X, y), (X[order], y[order])))
     assert one.solver_ == "interior_point"
     assert one.objective_ == pytest.approx(other.objective_, rel=2e-4)
+
+
+@pytest.mark.parametrize("C", [0.1, 10.0])
+def test_a_careful_solve_finds_the_same(C):
+    """It holds no pair back, and takes more iterations where few pairs stop its steps."""
+    rng = np.random.default_rng(3)
+    K, levels = kernel_of(rng, 150), from_levels(rng.integers(0, 5, 150), np.zeros(150, np.int64), np.ones(150))
+    quick, careful = solved(levels, K, C), solved(levels, K, C, is_careful=True)
+    assert quick.status is careful.status is Status.CONVERGED
+    assert quick.n_iter < careful.n_iter
+    assert quick.dual <= careful.objective
+    assert careful.dual <= quick.objective

@@ -166,6 +166,8 @@ class LevelSolving:
         if found.status is not Status.CONVERGED and start is not None and map_.is_gram:
             found = task.implicit_pairs.solve(C, **how)
         if found.status is not Status.CONVERGED:
+            found = task.implicit_pairs.solve(C, start=start, is_careful=True, **how)
+        if found.status is not Status.CONVERGED:
             return None
         if map_.is_gram:
             task.start = found.weights

@@ -91,9 +91,19 @@ class ImplicitPairs:
         return out
 
     def solve(
-        self, C: float, *, tol: float, max_iter: int, start: Start | None = None, report: Report | None = None
+        self,
+        C: float,
+        *,
+        tol: float,
+        max_iter: int,
+        start: Start | None = None,
+        report: Report | None = None,
+        is_careful: bool = False,
     ) -> Solution:
-        """Minimise to a relative gap of tol; STALLED where rounding does not allow it."""
+        """Minimise to a relative gap of tol; STALLED where rounding does not allow it.
+
+        A careful solve holds no pair back and aims as high as the predictor says: slower, and surer.
+        """
         point = _Point(self, C * self.scale, start)
         last_gap, waited, status = np.inf, 0, Status.MAX_ITER
         for n_iter in range(1, max_iter + 1):
@@ -106,7 +116,7 @@ class ImplicitPairs:
                 break
             last_gap, waited = (gap, 0) if gap < 0.5 * last_gap else (last_gap, waited + 1)
             is_over = product <= ENDED * tol * point.best.primal or waited > PATIENCE
-            if is_over or not point.advance(product, is_careful=waited > CAREFUL) > SHORTEST:
+            if is_over or not point.advance(product, is_careful=is_careful, is_slow=waited > CAREFUL) > SHORTEST:
                 status = Status.STALLED
                 break
         return self._answer(C, point.best, n_iter, status, tol)
@@ -186,7 +196,7 @@ class _Point:
         if half >= 0.0 and primal < best.primal:
             best.primal, best.half_norm, best.w, best.utilities = primal, half, self.w, s
 
-    def advance(self, product: float, *, is_careful: bool) -> float:
+    def advance(self, product: float, *, is_careful: bool, is_slow: bool) -> float:
         """Take one step; return its length."""
         n, space = self.s.size, self.task.space
         solve = space.solver(self.cost, self.matrix)
@@ -196,7 +206,7 @@ class _Point:
         steepest, cross = _barrier.predict(*self._pairs, ds)
         length = 1.0 / steepest
         left = max(1.0 - length + length * length * cross / product, 0.0)
-        goal = left**POWER if length < THIN else min(left**POWER, MOST_GOAL)
+        goal = left**POWER if is_careful or length < THIN else min(left**POWER, MOST_GOAL)
         mu = product / (2.0 * self.total) * max(goal, LEAST_GOAL)
         right, flow = np.zeros(n), np.zeros(n)
         _barrier.correct(*self._pairs, ds, mu, right)
@@ -207,7 +217,7 @@ class _Point:
         length, most = min(1.0, share / steepest) if steepest > 0.0 else 1.0, 1.0
         is_good = (tried[0] <= UNDONE * LENGTHS * size) & (tried[1] <= (1.0 - FALLS * LENGTHS) * product)
         longer = LENGTHS[is_good & (WORTH * length < LENGTHS)]
-        if longer.size and not is_careful:
+        if longer.size and not (is_careful or is_slow):
             length, most = float(longer[0]), HELD_BACK
         w = self.w + length * (self.missing + space.pulled(flow))
         if not (length > SHORTEST and np.isfinite(w).all()):
