@@ -18,7 +18,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 
 ESTIMATORS = {"classification", "regression", "ranking", "vector_machine", "ordinal", "comparison", "choice"}
 # under an estimator
-SHARED = {"_estimator", "_finite", "_ranker", "_queries", "_task", "metrics", "exceptions", "pairs"}
+SHARED = {"_estimator", "_finite", "_ranker", "_queries", "_task", "_threads", "metrics", "exceptions", "pairs"}
 SOLVERS = {"newton", "rows_newton", "interior_point", "one_norm", "linear_program"}
 UNIMPORTED = {"cli", "experiments", "demo"}
 ABOVE = {"io", "onnx"}  # what is done with fitted models: may use every estimator
@@ -27,13 +27,14 @@ ABOVE = {"io", "onnx"}  # what is done with fitted models: may use every estimat
 ALLOWED = {name: SHARED | {"_core"} for name in ESTIMATORS} | {
     "_estimator": {"_core", "_finite", "_queries", "_solving", "_task", "exceptions"},
     "_finite": set(),
-    "_solving": {"_core", "_memory", "_solving_levels"},
-    "_solving_levels": {"_core", "_memory"},
+    "_solving": {"_core", "_memory", "_solving_levels", "_threads"},
+    "_solving_levels": {"_core", "_memory", "_threads"},
     "_ranker": {"_core", "_estimator", "_queries", "_task", "exceptions", "metrics"},
     "_queries": {"_core"},
     "_lazy": set(),
     "_memory": set(),
     "_task": set(),
+    "_threads": set(),
     "exceptions": set(),
     "pairs": {"_queries"},
     "items": {"pairs"},
@@ -45,7 +46,7 @@ ALLOWED = {name: SHARED | {"_core"} for name in ESTIMATORS} | {
     "_metric_inputs": {"_queries"},
     "_pair_weights": set(),
     "model_selection": {"_path", "_queries", "pairs"},
-    "_path": set(),
+    "_path": {"_threads"},
     "plotting": {"_unwrap", "metrics", "model_selection", "pairs", "plotting"},
     "_path_cv": {"_path", "exceptions", "metrics", "model_selection"},
     "cross_validation": {"_path_cv", *ESTIMATORS},  # machines made of machines

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from ._threads import one_thread
+
 __all__ = ["CPath", "c_path"]
 
 
@@ -93,12 +95,15 @@ def _along(estimator, data, given, Cs):
         if not hasattr(estimator, "_pose"):
             raise TypeError(f"{estimator!r} is none of widemargin's machines; expected one, such as RankingSVM().")
         posed = clone(estimator).set_params(C=finite[0])
-        task = posed._pose(*data, **given)  # noqa: SLF001 (the machines' own seam)
+        with one_thread():
+            task = posed._pose(*data, **given)  # noqa: SLF001 (the machines' own seam)
         task.Cs = finite
         for C in finite:
             model = copy(posed)  # with what the data determined
             model.C = C
-            yield C, model._learn(task)  # noqa: SLF001
+            with one_thread():
+                model._learn(task)  # noqa: SLF001
+            yield C, model
     for C in Cs[len(finite) :].tolist():  # a hard margin: some machines write other rows for it
         yield C, clone(estimator).set_params(C=C).fit(*data, **given)
 

@@ -16,6 +16,7 @@ from ._core.losses import BY_NAME as LOSSES
 from ._core.solution import Status
 from ._memory import check_memory, most_memory
 from ._solving_levels import LevelSolving
+from ._threads import given_threads
 
 EXACT_ROWS = 5_000  # explicit rows up to this are solved to rounding, whatever tol
 EXACT_KERNEL_ROWS = 300  # the same with a kernel: beyond, Newton is 2 to 20 times faster
@@ -272,7 +273,8 @@ class Solving(LevelSolving):
         if map_.is_gram:
             self._check_gram_memory(map_.n_items, BYTES_WHOLE)
         how = {"tol": self.tol, "max_iter": self.max_iter, "report": self._progress()}
-        return "interior_point", _core.interior_point.interior_point(rows, map_, C, LOSSES[self.loss], **how)
+        with given_threads(map_.n_items if map_.is_gram else map_.n_features):
+            return "interior_point", _core.interior_point.interior_point(rows, map_, C, LOSSES[self.loss], **how)
 
     def _progress(self):
         """Return what a solver calls with (iteration, gap), or None."""

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 
 import numpy as np
 from joblib import effective_n_jobs
-from threadpoolctl import ThreadpoolController
 
 from . import _core
 from ._core import maps
@@ -16,6 +14,7 @@ from ._core.gram import BYTES_ROOMY, BYTES_WHOLE
 from ._core.losses import BY_NAME as LOSSES
 from ._core.solution import Status
 from ._memory import most_memory
+from ._threads import given_threads
 
 EXPLICIT_PAIRS = 20_000  # pairs are written out up to this: the interior point is exact there, and fast enough
 EXACT_ITEMS = 300  # of a kernel up to which it is: beyond, Newton is 10 to 100 times faster
@@ -29,12 +28,6 @@ WALK_PAIRS = 200_000  # pairs up to which a walk looks at them all
 WALK_PARTNERS = 15  # the same for each item, where an interior point is the other way
 SAME = 1e-10  # gap up to which an exact answer is kept for another C
 GRAM_ITEMS = 5000  # items up to which a linear model with more features than that goes through its Gram matrix
-
-
-@cache
-def _libraries():
-    """Return the handle on BLAS, which takes milliseconds to find."""
-    return ThreadpoolController()
 
 
 def _total_weight(levels):
@@ -151,6 +144,17 @@ class LevelSolving:
         """Solve pairs under a kernel by an interior point that does not write them out; None where that fails."""
         if np.isinf(C) or not self._may_take_implicit_pairs(task):
             return None
+        with given_threads(map_.n_items):
+            found = self._implicit_solution(task, map_, C, start)
+        if found is None:
+            return None
+        if map_.is_gram:
+            task.start = found.weights
+            found = replace(found, weights=map_.adjoint_exact(found.weights))
+        return "interior_point", _core.newton.nonzero(task.implicit_pairs.risk, map_, C, found)
+
+    def _implicit_solution(self, task, map_, C, start):
+        """Return what that interior point finds, with the pairs laid out once for all C; None where it fails."""
         if task.implicit_pairs is None:
             risk, spaces = _core.risks.GroupedPairRisk(task.comparisons, LOSSES[self.loss]), _core.interior_point
             make = (
@@ -167,12 +171,7 @@ class LevelSolving:
             found = task.implicit_pairs.solve(C, **how)
         if found.status is not Status.CONVERGED:
             found = task.implicit_pairs.solve(C, start=start, is_careful=True, **how)
-        if found.status is not Status.CONVERGED:
-            return None
-        if map_.is_gram:
-            task.start = found.weights
-            found = replace(found, weights=map_.adjoint_exact(found.weights))
-        return "interior_point", _core.newton.nonzero(task.implicit_pairs.risk, map_, C, found)
+        return found if found.status is Status.CONVERGED else None
 
     def _has_few_pairs(self, task, map_):
         """Whether the pairs of a linear machine are so few that Newton had better look at each by itself."""
@@ -196,12 +195,9 @@ class LevelSolving:
             task.plan = self._plan(task, map_)
         risk, seen, plan = task.plan
         how = {"tol": self.tol, "max_iter": self.max_iter, "verbose": bool(self.verbose), "budget": budget}
-        is_shared = plan.data is not None and plan.data.pool is not None
-        alone = _libraries().limit(limits=1, user_api="blas") if is_shared else nullcontext()
         plan.memory.n_ahead = sum(C > self.C for C in task.Cs)
-        with alone:  # threads take blocks: BLAS must not bring its own
-            start = self._last_weights(task, seen) if task.start is None else task.start
-            solution = _core.newton.newton(risk, seen, C, start=start, plan=plan, **how)
+        start = self._last_weights(task, seen) if task.start is None else task.start
+        solution = _core.newton.newton(risk, seen, C, start=start, plan=plan, **how)
         task.start = solution.weights
         by_items = seen is not map_
         return "newton", replace(solution, weights=map_.adjoint_exact(task.start)) if by_items else solution

@@ -9,6 +9,7 @@ from ._estimator import check_choice
 from ._queries import query_codes
 from ._ranker import Ranker
 from ._task import Task
+from ._threads import one_thread
 from .exceptions import NoComparisonsError
 from .metrics import top1_risk
 
@@ -114,7 +115,8 @@ class TopRankSVM(Ranker):
         -------
         self
         """
-        return self._learn(self._pose(X, y, qid=qid, sample_weight=sample_weight))
+        with one_thread():
+            return self._learn(self._pose(X, y, qid=qid, sample_weight=sample_weight))
 
     def _pose(self, X, y, *, qid=None, sample_weight=None):
         self._check_parameters()

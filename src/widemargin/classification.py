@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from ._core import comparisons
 from ._estimator import PreferenceEstimator, check_choice
 from ._task import Task
+from ._threads import one_thread
 from .exceptions import NoComparisonsError
 
 __all__ = ["MarginClassifier"]
@@ -119,7 +120,8 @@ class MarginClassifier(ClassifierMixin, PreferenceEstimator):
         -------
         self
         """
-        return self._learn(self._pose(X, y, sample_weight=sample_weight))
+        with one_thread():
+            return self._learn(self._pose(X, y, sample_weight=sample_weight))
 
     def _pose(self, X, y, *, sample_weight=None):
         self._check_parameters()

@@ -14,6 +14,7 @@ from ._core.solution import Status
 from ._estimator import LOSSES, PreferenceEstimator, check_choice, check_weight
 from ._queries import query_codes
 from ._task import Task
+from ._threads import one_thread
 from .exceptions import NoComparisonsError
 from .pairs import as_pairs
 
@@ -133,7 +134,8 @@ class ComparisonSVM(ClassifierMixin, PreferenceEstimator):
         -------
         self
         """
-        return self._learn(self._pose(X, y, sample_weight=sample_weight))
+        with one_thread():
+            return self._learn(self._pose(X, y, sample_weight=sample_weight))
 
     def _pose(self, X, y=None, *, sample_weight=None):
         self._check_parameters()

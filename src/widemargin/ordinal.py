@@ -11,6 +11,7 @@ from ._core import comparisons, rules
 from ._estimator import PreferenceEstimator, check_choice
 from ._queries import is_missing
 from ._task import Task
+from ._threads import one_thread
 from .exceptions import NoComparisonsError
 
 __all__ = ["OrdinalSVM"]
@@ -125,7 +126,8 @@ class OrdinalSVM(ClassifierMixin, PreferenceEstimator):
         -------
         self
         """
-        return self._learn(self._pose(X, y, sample_weight=sample_weight))
+        with one_thread():
+            return self._learn(self._pose(X, y, sample_weight=sample_weight))
 
     def _pose(self, X, y, *, sample_weight=None):
         self._check_parameters()

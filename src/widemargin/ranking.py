@@ -5,6 +5,7 @@ from __future__ import annotations
 from ._finite import left
 from ._ranker import Ranker
 from ._task import Task
+from ._threads import one_thread
 
 __all__ = ["RankingSVM"]
 
@@ -134,7 +135,8 @@ class RankingSVM(Ranker):
         -------
         self
         """
-        return self._learn(self._pose(X, y, qid=qid, sample_weight=sample_weight))
+        with one_thread():
+            return self._learn(self._pose(X, y, qid=qid, sample_weight=sample_weight))
 
     def _pose(self, X, y, *, qid=None, sample_weight=None):
         self._check_parameters()

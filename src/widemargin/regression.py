@@ -8,6 +8,7 @@ from sklearn.base import RegressorMixin
 from ._core import comparisons
 from ._estimator import PreferenceEstimator, check_number
 from ._task import Task
+from ._threads import one_thread
 
 __all__ = ["MarginRegressor"]
 
@@ -103,7 +104,8 @@ class MarginRegressor(RegressorMixin, PreferenceEstimator):
         -------
         self
         """
-        return self._learn(self._pose(X, y, sample_weight=sample_weight))
+        with one_thread():
+            return self._learn(self._pose(X, y, sample_weight=sample_weight))
 
     def _pose(self, X, y, *, sample_weight=None):
         self._check_parameters()

@@ -11,6 +11,7 @@ from ._core.maps import landmarks
 from ._estimator import check_choice
 from ._ranker import Ranker
 from ._task import Task
+from ._threads import one_thread
 from .exceptions import ConeWarning
 
 __all__ = ["RankingVectorMachine"]
@@ -121,7 +122,8 @@ class RankingVectorMachine(Ranker):
         -------
         self
         """
-        return self._learn(self._pose(X, y, qid=qid, sample_weight=sample_weight))
+        with one_thread():
+            return self._learn(self._pose(X, y, qid=qid, sample_weight=sample_weight))
 
     def _pose(self, X, y, *, qid=None, sample_weight=None):
         self._check_parameters()
