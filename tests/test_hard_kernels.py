@@ -6,8 +6,9 @@ from scipy import linalg
 from sklearn.metrics.pairwise import rbf_kernel
 
 from widemargin import MarginClassifier, RankingSVM
+from widemargin._core import gram as grams
 from widemargin._core.comparisons import from_levels
-from widemargin._core.gram import HalfGram, Span, WholeGram
+from widemargin._core.gram import FineGram, HalfGram, Span, WholeGram
 from widemargin._core.kernels import RBF
 from widemargin._core.losses import HINGE, SQUARED_HINGE
 from widemargin._core.maps import ItemsMap, KernelMap
@@ -223,3 +224,60 @@ def test_a_steep_square_is_climbed_to(kind, monkeypatch):
     assert alone.dual <= found.objective * (1 + 1e-9)
     apart = np.max(np.abs(found.utilities - alone.utilities))  # by no more than both gaps allow
     assert apart <= 2.0 * np.sqrt(2e-6 * found.objective)
+
+
+@pytest.fixture
+def few_are_many(monkeypatch):
+    """Treat some hundred items as thousands."""
+    monkeypatch.setattr(memory, "FEW_ITEMS", 100)
+    monkeypatch.setattr(grams, "KEPT_ITEMS", 100)
+    monkeypatch.setattr(grams, "LEAST_SPAN", 20)
+
+
+def test_all_that_matter_of_many_items_are_found():
+    """They leave little of any other, and their basis is orthonormal; None where they would be too many."""
+    X, _ = noisy(600)
+    kernel_of = RBF(0.02)
+    span, K = Span.found(kernel_of, X), kernel_of(X, X)
+    assert span.size < 150
+    assert np.max(1.0 - np.sum(span.basis**2, axis=1)) <= 1e-4
+    assert np.allclose(K[:, span.items] @ span.inverse, span.basis, atol=1e-9)
+    assert Span.found(RBF(2.0), X) is None
+
+
+def test_the_lower_half_of_many_items_is_their_matrix(few_are_many):  # noqa: ARG001
+    """In float64; there is none where the items that matter are too many."""
+    X, _ = noisy(600)
+    K, V = RBF(0.02)(X, X), np.random.default_rng(0).normal(size=(600, 2))
+    fine = HalfGram.of(RBF(0.02), X).whole()
+    assert isinstance(fine, FineGram)
+    assert np.allclose(fine.product(V), K @ V, atol=1e-11)
+    assert np.allclose(fine.exact_product(V[:, 0]), K @ V[:, 0], atol=1e-11)
+    assert np.allclose(fine.columns(np.array([3, 5])), K[:, [3, 5]])
+    assert np.allclose(fine.diagonal, np.diag(K), rtol=1e-14)
+    assert fine.span is fine.wide_span is fine.full_span
+    assert fine.whole() is None
+    assert HalfGram.of(RBF(2.0), X).whole() is None
+
+
+@pytest.mark.parametrize("loss", [HINGE, SQUARED_HINGE], ids=["hinge", "squared"])
+@pytest.mark.parametrize(("gamma", "helps"), [(0.02, {"full"}), (GAMMA, {"wide"}), (2.0, set())])
+def test_hard_directions_of_many_items_are_helped(loss, gamma, helps, few_are_many, monkeypatch):  # noqa: ARG001
+    """By all that matter where these are few, else by a wider span where a narrow one fails; the same optimum without.
+
+    A span that leaves most of the kernel is no help.
+    """
+    monkeypatch.setattr(memory, "MOST_ROUNDED_CG", 2)
+    for price in ("preconditioner", "direction"):
+        monkeypatch.setattr(f"widemargin._core.prices.{price}", lambda *_: 1e-9)
+    X, y = noisy(400)
+    risk, seen, of = risk_of(y, loss), [], memory.Steady.of
+    monkeypatch.setattr(memory.Steady, "of", lambda span, *rest: seen.append(span) or of(span, *rest))
+    helped = newton(risk, ItemsMap(RBF(gamma), X), 10.0)
+    assert {"full" if span.is_full else "wide" for span in seen} == helps
+    monkeypatch.setattr(Memory, "condition", lambda *_: memory.PLAIN)
+    monkeypatch.setattr(Memory, "_are_hard", lambda *_: False)
+    alone = newton(risk, ItemsMap(RBF(gamma), X), 10.0)
+    assert helped.status is alone.status is Status.CONVERGED
+    assert helped.dual <= alone.objective * (1 + 1e-12)
+    assert alone.dual <= helped.objective * (1 + 1e-12)

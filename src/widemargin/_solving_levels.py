@@ -138,7 +138,7 @@ class LevelSolving:
             return False
         n, n_pairs = task.comparisons.n_items, task.comparisons.n_pairs
         need = _core.interior_point.BYTES_MATRIX * n**2 + _core.interior_point.BYTES_PAIR * n_pairs
-        return n <= _core.interior_point.ITEM_LIMIT and need <= most_memory(self.memory_limit)
+        return n <= _core.interior_point.MOST_ITEMS and need <= most_memory(self.memory_limit)
 
     def _implicit_pairs(self, task, map_, C, start=None):
         """Solve pairs under a kernel by an interior point that does not write them out; None where that fails."""

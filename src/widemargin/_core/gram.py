@@ -14,6 +14,7 @@ from scipy.linalg import blas
 
 from .comparisons import IntArray
 from .kernels import Kernel
+from .landmarks import greedy_columns
 from .lower_half import STRIP, LowerHalf, mirrored
 from .solution import Array
 
@@ -22,6 +23,7 @@ TILE = 256  # rows and columns computed, or rows multiplied, while they are in t
 BYTES_WHOLE, BYTES_HALF = 24, 4  # that a fit needs for each entry of the matrix, whole or half
 BYTES_ROOMY = 64  # the same with a preconditioner of all items
 SPAN_SHARE, LEAST_SPAN, LARGEST_SPAN = 0.08, 250, 1200  # items of the span
+WIDE_SHARE, WIDEST_SPAN = 0.2, 1200  # the same where that one fails
 SPAN_SEED = 20101
 CACHED_ITEMS = 800  # the same for float64 values: two vectors by strips take half the time where memory is read
 KEPT_ITEMS = 4000  # up to which float64 values are kept, shared or asked for twice: 64 MB
@@ -29,6 +31,7 @@ FINE_ITEMS = 7000  # up to which float32 values have their rest beside them: 49 
 FLUSH, TINY = 1e-21, 1e-36  # float64 beside the first knows nothing below 2e-37; above the other all is well
 PIVOTED_ITEMS = 1500  # items up to which all are searched for a span
 LEFT_OUT = 1e-4  # of the mean of the diagonal, that a span may leave of an item
+LEFT_OUT_MANY, MOST_SPAN = 1e-3, 0.25  # the most that it may leave of many, and the share of them that it may need
 RIDGE, LEFT_OUT_DRAWN = 1e-4, 1e-5  # added to float32 values, and left of the items that were drawn
 
 
@@ -41,6 +44,7 @@ class Span:
     inverse: Array  # U^-1, with K[items, items] = U'U
     diagonal: Array  # of K
     values: Array | None = None  # of the basis at all items, where they are at hand
+    is_wide: bool = False  # whether a sample tells too little of functions on it
 
     @property
     def size(self) -> int:
@@ -48,20 +52,31 @@ class Span:
         return self.items.size
 
     @classmethod
-    def drawn(cls, gram: Gram) -> Span:
+    def drawn(cls, gram: Gram, *, is_wide: bool = False) -> Span:
         """Draw items at random, and leave out those that depend on the others."""
-        n = int(np.clip(SPAN_SHARE * gram.n_items, LEAST_SPAN, LARGEST_SPAN))
+        share, most = (WIDE_SHARE, WIDEST_SPAN) if is_wide else (SPAN_SHARE, LARGEST_SPAN)
+        n = int(np.clip(share * gram.n_items, LEAST_SPAN, most))
         items = np.random.default_rng(SPAN_SEED).permutation(gram.n_items)[:n].astype(np.int64)
         columns = gram.columns(items)
         ridge = RIDGE if gram.is_rounded else 0.0
         pivots, inverse, _ = _independent(columns[items].astype(float), LEFT_OUT_DRAWN, ridge)
-        return cls(items[pivots], columns.take(pivots, axis=1), inverse, gram.diagonal)
+        return cls(items[pivots], columns.take(pivots, axis=1), inverse, gram.diagonal, is_wide=is_wide)
 
     @classmethod
     def best(cls, K: Array) -> Span:
         """Choose among all items."""
         items, inverse, values = _independent(K, LEFT_OUT)
-        return cls(items, None, inverse, np.diag(K), values)
+        return cls(items, None, inverse, np.diag(K), values, is_wide=True)
+
+    @classmethod
+    def found(cls, kernel: Kernel, X: Any) -> Span | None:
+        """Choose among all of many items, whose matrix is not at hand; None where that takes too many."""
+        diagonal = kernel.diag(X).astype(float)
+        F, items, rest = greedy_columns(kernel, _float64(X), int(MOST_SPAN * X.shape[0]), LEFT_OUT)
+        if rest.max() > LEFT_OUT_MANY * diagonal.mean():
+            return None
+        inverse = linalg.lapack.dtrtri(np.asfortranarray(np.triu(F[items].T)))[0]
+        return cls(items, None, inverse, diagonal, np.ascontiguousarray(F), is_wide=True)
 
     @cached_property
     def basis(self) -> NDArray:
@@ -71,8 +86,14 @@ class Span:
         columns = self.columns_at_hand
         out = np.empty(columns.shape, columns.dtype)
         for a in range(0, len(out), STRIP):
-            out[a : a + STRIP] = columns[a : a + STRIP].astype(float) @ self.inverse
+            rows = np.asfortranarray(columns[a : a + STRIP].T, dtype=float)
+            out[a : a + STRIP] = blas.dtrmm(1.0, self.inverse, rows, trans_a=1, overwrite_b=1).T
         return out
+
+    @cached_property
+    def left_out(self) -> float:
+        """Return the share of the diagonal that the span leaves."""
+        return 1.0 - float(np.einsum("ij,ij->", self.basis, self.basis)) / float(np.sum(self.diagonal))
 
     @property
     def is_full(self) -> bool:
@@ -114,8 +135,12 @@ class Gram(Protocol):
     def strips(self) -> list[NDArray] | None:
         """Return the matrix by strips of columns from the diagonal down, or one of all; None where there are none."""
 
-    def whole(self) -> WholeGram | None:
-        """Return the float64 matrix of few items, computed if need be; None of many, and where this is it."""
+    def whole(self) -> Gram | None:
+        """Return the float64 matrix, computed if need be; None where it is not worth it, and where this is it."""
+
+    @property
+    def full_span(self) -> Span | None:
+        """Return all items that matter; None where these are too many of many."""
 
     @property
     def diagonal(self) -> Array:
@@ -124,6 +149,10 @@ class Gram(Protocol):
     @property
     def span(self) -> Span:
         """Return a sample of the items for preconditioners, the same one whenever it is asked for."""
+
+    @property
+    def wide_span(self) -> Span:
+        """Return a larger one."""
 
 
 @dataclass(frozen=True)
@@ -183,8 +212,15 @@ class WholeGram:
         return Span.best(self.K) if self.n_items <= PIVOTED_ITEMS else Span.drawn(self)
 
     @cached_property
-    def full_span(self) -> Span:
+    def wide_span(self) -> Span:
+        """Return more of them."""
+        return Span.drawn(self, is_wide=True)
+
+    @cached_property
+    def full_span(self) -> Span | None:
         """Return all items that matter."""
+        if self.n_items > KEPT_ITEMS:
+            return None
         return self.span if self.n_items <= PIVOTED_ITEMS else Span.best(self.K)
 
 
@@ -262,13 +298,18 @@ class HalfGram:
         """Return the strips."""
         return self.half.strips
 
-    def whole(self) -> WholeGram | None:
-        """Return the float64 matrix of few items."""
+    def whole(self) -> Gram | None:
+        """Return the float64 matrix: an array of few items, the lower half of many where some are all that matter."""
+        if self.n_items > KEPT_ITEMS:
+            return None if self.full_span is None else FineGram.of(self.kernel, self.X, self.full_span)
         self._keep()
-        if not self.kept:
-            return None
         self.kept[0] = self.kept[0].joined()
         return WholeGram(mirrored(self.kept[0].strips[0], TILE))
+
+    @cached_property
+    def full_span(self) -> Span | None:
+        """Return all items that matter, of many."""
+        return Span.found(self.kernel, self.X) if self.n_items > KEPT_ITEMS else None
 
     @property
     def diagonal(self) -> Array:
@@ -279,6 +320,72 @@ class HalfGram:
     def span(self) -> Span:
         """Return a sample of the items for preconditioners."""
         return Span.drawn(self)
+
+    @cached_property
+    def wide_span(self) -> Span:
+        """Return a larger one."""
+        return Span.drawn(self, is_wide=True)
+
+
+@dataclass(frozen=True)
+class FineGram:
+    """The lower half of the matrix of many items in float64 strips, and all of them that matter."""
+
+    kernel: Kernel
+    X: Any
+    half: LowerHalf
+    full_span: Span
+    is_rounded = False
+
+    @classmethod
+    def of(cls, kernel: Kernel, X: Any, full_span: Span) -> FineGram:
+        """Compute the strips."""
+        half = LowerHalf.room(X.shape[0], np.float64, STRIP)
+        lower_tiles(kernel, X, lambda rows, columns, K: half.put(rows.start, columns.start, K))
+        return cls(kernel, X, half, full_span)
+
+    @property
+    def n_items(self) -> int:
+        """Return the number of items."""
+        return self.half.n_items
+
+    def product(self, v: Array) -> Array:
+        """Return K v, or K times the columns of v."""
+        return self.half.product(v)
+
+    exact_product = product
+
+    def corner(self, items: IntArray) -> HalfGram:
+        """Return the matrix over some items."""
+        return HalfGram.of(self.kernel, self.X[items], is_exact=False)
+
+    def columns(self, items: IntArray) -> NDArray:
+        """Return the columns of some items."""
+        return self.kernel(_float64(self.X), _float64(self.X[items]))
+
+    @property
+    def strips(self) -> list[NDArray] | None:
+        """Return the strips."""
+        return self.half.strips
+
+    def whole(self) -> Gram | None:
+        """Return None: it is what it is."""
+        return None
+
+    @property
+    def diagonal(self) -> Array:
+        """Return the diagonal."""
+        return np.asarray(self.kernel.diag(self.X), dtype=float)
+
+    @property
+    def span(self) -> Span:
+        """Return all that matter."""
+        return self.full_span
+
+    @property
+    def wide_span(self) -> Span:
+        """Return all that matter."""
+        return self.full_span
 
 
 def _room_to_keep(n: int) -> LowerHalf:

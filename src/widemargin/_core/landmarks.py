@@ -22,8 +22,8 @@ class Columns(NamedTuple):
     rest: Array
 
 
-def greedy_columns(kernel: Kernel, X: Any, rank: int) -> Columns:
-    """Choose up to `rank` landmarks greedily.
+def greedy_columns(kernel: Kernel, X: Any, rank: int, nothing: float = NOTHING) -> Columns:
+    """Choose up to `rank` landmarks greedily, until nothing more than a share of the mean diagonal is left of any item.
 
     Columns are made for several candidates at once, those explained worst, because one product with all earlier
     columns reads them once for all. What is left of an item only falls, so that the next pivot is mostly a candidate;
@@ -31,7 +31,7 @@ def greedy_columns(kernel: Kernel, X: Any, rank: int) -> Columns:
     """
     rest = kernel.diag(X).astype(float)
     F = np.zeros((X.shape[0], rank))
-    least, n_candidates = NOTHING * float(rest.sum()) / rest.size, 1
+    least, n_candidates = nothing * float(rest.sum()) / rest.size, 1
     pivots: list[int] = []
     while len(pivots) < rank and rest[np.argmax(rest)] > least:
         candidates = _worst(rest, min(n_candidates, rank - len(pivots)))

@@ -1,6 +1,6 @@
 """Exact solutions of explicit rows: a scaled problem, interior-point iterations, true bounds, a last polish."""
 
-from .implicit_pairs import BYTES_MATRIX, BYTES_PAIR, ImplicitPairs, Start
+from .implicit_pairs import BYTES_MATRIX, BYTES_PAIR, MOST_ITEMS, ImplicitPairs, Start
 from .iterations import interior_point
 from .near import from_nearby
 from .problem import ITEM_LIMIT
@@ -10,6 +10,7 @@ __all__ = [
     "BYTES_MATRIX",
     "BYTES_PAIR",
     "ITEM_LIMIT",
+    "MOST_ITEMS",
     "ColumnSpace",
     "ImplicitPairs",
     "ItemSpace",

@@ -44,6 +44,7 @@ SHORTEST = 1e-8  # a step that is no step
 PATIENCE = 30  # iterations in which the gap must halve
 ENDED = 0.05  # share of the tolerated gap: products below it have nothing to give
 NOISE = 0.2  # share of the tolerated gap that rounding of the kernel's values may be
+MOST_ITEMS = 10_000  # a factor of so many takes some ten seconds
 BYTES_MATRIX, BYTES_PAIR = 40, 16  # that a solve needs, for each entry of the matrix and for each pair
 LEAST_WEIGHT = 1e-20  # of an item, the largest being 1: products of what belongs to pairs must not underflow
 

@@ -33,9 +33,9 @@ def _across(risk: GroupedPairRisk, C: float, s: Array, rest: float) -> float:
 def summed(risk: GroupedPairRisk, s: Array, Y: NDArray, largest: float) -> Array:
     """Return A with A + A' = Y' L Y: in the precision of Y, unless entries are larger than that can hold beside 1."""
     with np.errstate(over="ignore", invalid="ignore"):
-        half = (risk.laplacian_all(s, Y).T @ Y).astype(float, copy=False)
-    if Y.dtype == np.float64 or np.abs(half).max(initial=0.0) <= largest:
-        return half
+        LY = risk.laplacian_all(s, Y)
+        if Y.dtype == np.float64 or np.max(np.einsum("ij,ij->j", LY, Y), initial=0.0) <= largest:
+            return (LY.T @ Y).astype(float, copy=False)
     return summed(risk, s, Y.astype(float), largest)
 
 
@@ -43,6 +43,7 @@ def summed(risk: GroupedPairRisk, s: Array, Y: NDArray, largest: float) -> Array
 class Identity:
     """No preconditioner."""
 
+    is_wide = False
     parts = Parts(np.zeros(0, np.int64), np.zeros((0, 0)), np.zeros((0, 0)), np.zeros((0, 0)), 1.0)
 
     def __call__(self, q: Array) -> Array:
@@ -63,6 +64,7 @@ class Galerkin:
     change: NDArray  # U^-1 (G^-1 - across) U^-T
     across: float
     near = 3.5  # ratio of C, or of smoothings, over which this is kept
+    is_wide = False
     parts = None  # steps with it are not compiled
 
     @classmethod
@@ -104,12 +106,13 @@ class Steady:
     basis: NDArray  # values at all items
     change: Array  # G^-1 - across
     across: float
+    is_wide: bool  # whether it is on the span of many items
     near = 100.0  # ratio of C, or of smoothings, over which this is kept: it is dear
 
     @classmethod
     def of(cls, span: Span, risk: GroupedPairRisk, C: float, s: Array) -> Steady:
         """Build it at utilities s."""
-        n_seen = max(LEAST_SEEN_SHARED, 2 * span.items.size)
+        n_seen = s.size if span.is_wide else max(LEAST_SEEN_SHARED, 2 * span.items.size)
         diagonal = span.diagonal
         if n_seen < s.size:
             sample = risk.sample(n_seen, SEED)
@@ -123,7 +126,7 @@ class Steady:
         G.flat[:: span.items.size + 1] += 1.0
         change = linalg.lapack.dpotri(linalg.cholesky(G, overwrite_a=True, check_finite=False), overwrite_c=True)[0]
         change.T.flat[:: span.items.size + 1] -= across
-        return cls(span.items, span.inverse, span.basis, change, across)
+        return cls(span.items, span.inverse, span.basis, change, across, span.is_wide)
 
     @property
     def parts(self) -> Parts:

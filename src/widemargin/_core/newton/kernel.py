@@ -335,7 +335,7 @@ class Ascent:
             return direction(self.goal, self.at, PLAIN, enough, self.goal.gram.strips)
         while True:
             goal, at = self.goal, self.at
-            condition, is_new = memory.condition(goal, at.s), memory.is_new
+            condition, is_new, is_wide = memory.condition(goal, at.s), memory.is_new, memory.needs_wide
             way = direction(goal, at, condition, enough, goal.gram.strips)
             memory.saw(way.n_steps, goal.gram, condition)
             if memory.may_sharpen(goal.gram, at_once=way.n_steps == 0 and goal.exact):
@@ -343,8 +343,8 @@ class Ascent:
                 self.refresh()
             elif way.n_steps > 0 or condition is PLAIN:
                 return way
-            elif is_new or memory.frozen is not None:  # another one would do no better, or is too dear
-                memory.is_broken = True
+            elif memory.needs_wide == is_wide and (is_new or memory.frozen is not None):
+                memory.is_broken = True  # another one would do no better, or is too dear
 
 
 def newton_kernel(

@@ -2,9 +2,11 @@
 
 Directions are found by conjugate gradients. How they are helped depends on what they cost so far:
 1. Not at all, as long as they take few steps.
-2. By a preconditioner on the span of some items drawn at random, where there are more than 1,500.
+2. By a preconditioner on the span of some items drawn at random, where there are more than 1,500; where that fails and
+   there are more than 4,000, on the span of more of them, seen by all items.
 3. By one on the span of all that matter, from float64 values: once as much was spent as it costs to find the span, or
-   will be on the way to the last C, and where directions are dearer than with it. Kernels of full rank gain nothing.
+   will be on the way to the last C, and where directions are dearer than with it. Kernels of full rank gain nothing;
+   of more than 4,000 items a quarter at most may matter.
 A preconditioner is made anew where steps are many and have cost as much.
 """
 
@@ -17,18 +19,22 @@ import numpy as np
 from scipy import linalg
 
 from .. import prices
-from ..gram import Gram, Span, WholeGram
+from ..gram import MOST_SPAN, WIDE_SHARE, WIDEST_SPAN, Gram, Span
 from ..solution import Array
 from .galerkin import Galerkin, Identity, Steady
 
 if TYPE_CHECKING:
     from .kernel import KernelGoal, Look
 
+NARROW_CG = 30  # steps of conjugate gradients for which many items may have a wider span
 STALE_CG = 20  # steps of conjugate gradients for which a new preconditioner is made
 EASY_ALONE_CG = 24  # steps to do without one, for one solve of some thousand items
 EASY_MANY_CG, SPAN_OF_A_STEP = 2, 100  # the same for many items: what a preconditioner costs depends on its span
 MOST_CG, MOST_ROUNDED_CG = 200, 60  # a preconditioner that needs more is spoilt: float32 cancels at a large C
+MOST_WIDE_CG = 120  # the same of a wide span, beyond which there is nothing but steps without help
 FEW_ITEMS, LITTLE = 4000, 1500  # items above which a preconditioner pays for any solve, and up to which none drawn does
+MOST_LEFT_OUT = 0.3  # of a wide span: across it items differ too much for one number
+MANY_ITEMS = 12_000  # up to which all of them may be searched for those that matter
 FIRST_H, SMALLEST_START_H, WARM_H = 2.0, 0.1, 0.5  # smoothings; at the first all pairs are curved before any step
 FARTHEST = 2.0  # steps in log C that are extrapolated from the last one
 GROWS = 1.0  # times the price of the last solve that each one for a larger C will cost on a path, about
@@ -41,7 +47,9 @@ PLAIN = Identity()
 
 def most_steps(gram: Gram, condition: Conditioner) -> int:
     """Return after how many steps of conjugate gradients a direction is given up."""
-    return MOST_ROUNDED_CG if gram.is_rounded and condition is not PLAIN else MOST_CG
+    if not gram.is_rounded or condition is PLAIN:
+        return MOST_CG
+    return MOST_WIDE_CG if condition.is_wide else MOST_ROUNDED_CG
 
 
 class Frozen(NamedTuple):
@@ -73,11 +81,12 @@ class Memory:
     toil: float = 0.0  # the price of this solve's directions
     last_toil: float = 0.0  # and of those of the solve before
     usual: float = 0.0  # that of one, of late, without a preconditioner of all items
+    needs_wide: bool = False  # whether directions need a wider span than that of a few items
     needs_all: bool = False  # whether directions need one
     spent: float = 0.0  # that of those with this preconditioner
     is_broken: bool = False  # whether preconditioning failed
-    gram: WholeGram | None = None  # the float64 matrix, once it was needed
-    asked: WholeGram | None = None  # the same, once its rank was asked for
+    gram: Gram | None = None  # the float64 matrix, once it was needed
+    asked: Gram | None = None  # the same of few items, once its rank was asked for
 
     def begin(self, C: float, start: Array) -> tuple[Array, Array | None]:
         """Return (b, K b) on the line through the last two solutions, in log C, where start is the last one."""
@@ -95,6 +104,7 @@ class Memory:
 
     def may_sharpen(self, gram: Gram, *, at_once: bool) -> bool:
         """Take the float64 matrix from now on, if told or directions are hard; return whether that is news."""
+        at_once = at_once and gram.n_items <= FEW_ITEMS
         if not (self.is_roomy and gram.is_rounded and (at_once or self._are_hard(gram))):
             return False
         self.gram = self._whole(gram)
@@ -107,23 +117,27 @@ class Memory:
         """Give back the memory of what helps directions."""
         self.frozen = self.gram = self.asked = None
 
-    def _whole(self, gram: Gram) -> WholeGram | None:
-        """Return the float64 matrix of few items, this one if it is."""
+    def _whole(self, gram: Gram) -> Gram | None:
+        """Return the float64 matrix, this one if it is."""
+        if not gram.is_rounded:
+            return gram
         if self.asked is None:
-            self.asked = gram if isinstance(gram, WholeGram) and not gram.is_rounded else gram.whole()
+            self.asked = gram.whole()
         return self.asked
 
     def _span(self, gram: Gram) -> Span:
         """Return the span of a preconditioner: of all items where they were needed."""
-        return gram.full_span if isinstance(gram, WholeGram) and self._are_hard(gram) else gram.span
+        full = gram.full_span if not gram.is_rounded and self._are_hard(gram) else None
+        return full or (gram.wide_span if self.needs_wide else gram.span)
 
     def _are_hard(self, gram: Gram) -> bool:
         """Return whether directions toil, or will, and would be cheaper with a preconditioner of all items."""
         n, toil = gram.n_items, max(self.toil, self.last_toil * (1.0 + GROWS * self.n_ahead))
-        if not self.needs_all and self.is_roomy and n <= FEW_ITEMS and toil > prices.preconditioner(n, n):
-            whole = self._whole(gram)
-            rank = n if whole is None else whole.full_span.size
-            self.needs_all = whole is not None and self.usual > prices.direction(n, rank, toil / self.usual)
+        most = n if n <= FEW_ITEMS else int(MOST_SPAN * n)
+        if not self.needs_all and self.is_roomy and n <= MANY_ITEMS and toil > prices.preconditioner(n, most):
+            seen = self._whole(gram) if n <= FEW_ITEMS else gram
+            span = None if seen is None else seen.full_span
+            self.needs_all = span is not None and self.usual > prices.direction(n, span.size, toil / self.usual)
         return self.needs_all
 
     def saw(self, n_steps: int, gram: Gram, condition: Conditioner) -> None:
@@ -138,8 +152,18 @@ class Memory:
         self.toil += counted
         if span is None or not span.is_full:
             self.usual += LATE * (counted - self.usual)
-        if n <= FEW_ITEMS and not 0 < n_steps <= STALE_CG and self.spent > prices.preconditioner(n, rank):
-            self.frozen = None
+        is_wide = span is not None and span.is_wide
+        if n <= FEW_ITEMS or is_wide:
+            is_stale = self.spent > prices.preconditioner(n, rank) and not 0 < n_steps <= STALE_CG
+            if is_stale or (n > FEW_ITEMS and n_steps == 0):
+                self.frozen = None
+        elif span is not None and self._is_narrow(n, n_steps):
+            self.needs_wide, self.frozen = True, None
+
+    def _is_narrow(self, n: int, n_steps: int) -> bool:
+        """Return whether directions for many items had better have a wider span, after one of so many steps."""
+        wide = prices.preconditioner(n, int(min(WIDE_SHARE * n, WIDEST_SPAN)))
+        return self.is_roomy and (n_steps == 0 or (n_steps > NARROW_CG and self.toil > wide))
 
     def _pays(self, gram: Gram) -> bool:
         """Return whether a preconditioner saves more than it costs: for several solves, many items, or many steps."""
@@ -157,8 +181,11 @@ class Memory:
         if self.is_broken or not self._pays(gram):
             return PLAIN
         span = self._span(gram)
+        if span.is_wide and span.left_out > MOST_LEFT_OUT:
+            self.is_broken = True
+            return PLAIN
         if self.frozen is None or not self.frozen.serves(goal, span):
-            build = Steady.of if self.trail or gram.n_items <= FEW_ITEMS else Galerkin.of
+            build = Steady.of if self.trail or span.is_wide or gram.n_items <= FEW_ITEMS else Galerkin.of
             try:
                 made = build(span, goal.risk, goal.C, s)
             except linalg.LinAlgError:  # numbers that span too many decades
