@@ -8,6 +8,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.svm import SVC
 
 from widemargin import ComparisonSVM, MarginClassifier, MarginRegressor, OrdinalSVM, Pairs, RankingSVM
+from widemargin._core import interior_point
+from widemargin._core.comparisons import from_levels
+from widemargin._core.losses import HINGE
+from widemargin._core.newton import goals
+from widemargin._core.newton.passes import LinearPairs
+from widemargin._core.risks import GroupedPairRisk
 from widemargin._core.solution import Solution, Status, relative_gap
 from widemargin.exceptions import CollapseWarning
 from widemargin.model_selection import c_path
@@ -207,3 +213,31 @@ def test_a_thin_smoothing_certifies_no_more_than_there_is(n, tol, monkeypatch):
     model = RankingSVM(kernel="precomputed", C=32.0, tol=tol).fit(np.eye(n), np.arange(n) % 2)
     assert model.duality_gap_ <= tol
     assert model.objective_ * (1.0 - model.duality_gap_) <= n / 8 * (1 + 1e-10) <= model.objective_ * (1 + 1e-10)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_steps_go_on_to_where_pairs_bend(seed, monkeypatch):
+    """Whole numbers: thousands of pairs come to their margins at once, few are near them; Newton does it alone."""
+    monkeypatch.setattr(interior_point, "MOST_ITEMS", 0)
+    rng = np.random.default_rng(seed)
+    X = np.round(rng.normal(size=(3000, 1)))
+    u = X[:, 0] + rng.normal(size=3000)
+    model = RankingSVM(C=0.2).fit(X, np.digitize(u, np.quantile(u, [0.3, 0.6, 0.9])))
+    assert model.converged_
+    assert model.solver_ == "newton"
+
+
+@pytest.mark.parametrize("far", [1.0, 1e4, 1e-4])
+def test_a_step_ends_near_the_lowest_point(far):
+    """However long the direction is; uphill no step is taken."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 3)), rng.integers(0, 4, 300)
+    risk = GroupedPairRisk(from_levels(y, np.zeros(300, np.int64), np.ones(300)), HINGE, h=1e-3)
+    goal, w = goals.Goal(LinearPairs.of(X, risk), 1e-2, np.zeros(3)), np.array([1.0, 2.0, 3.0])
+    look = goal.data.look(w)
+    direction = -far * goal.gradient(w, look)
+    end, seen, length = goals.descend_far(goal, w, look, direction)
+    assert_allclose(end, w + length * direction)
+    before, after = (abs(goal.gradient(*at) @ direction) for at in ((w, look), (end, seen)))
+    assert after <= 0.1 * before
+    assert goals.descend_far(goal, w, look, -direction) == (w, look, 0.0)

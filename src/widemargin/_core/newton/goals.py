@@ -19,6 +19,7 @@ Stop: TypeAlias = Callable[["Look", Array, float], bool]  # of a look, its gradi
 POOR = 0.1  # a step that leaves more than this share of the decrement was poor
 PATIENT = 1.0  # the same where the Hessian learns from steps: a sample's costs as much as five looks at it
 SHORTEST = 1e-6  # share of a step below which none is taken
+LINE_STEPS, LINE_GOAL = 12, 0.1  # looks along a step, and the share of its slope that may remain
 PROXY_H = 0.3  # least smoothing of a sample's Hessian: it has few pairs in a thinner zone, and steps cross it
 
 
@@ -103,6 +104,28 @@ def descend(goal: Goal, w: Array, look: Look, direction: Array) -> tuple[Array, 
         if goal.value(trial, seen) <= value + 1e-3 * step * slope + noise:
             return trial, seen, step
         step *= 0.5 if step > 0.2 else 0.25
+
+
+def descend_far(goal: Goal, w: Array, look: Look, direction: Array) -> tuple[Array, Look, float]:
+    """Go along the direction to where the objective is lowest, about: the slope's sign is bracketed; the length too.
+
+    Where few pairs bend, their corners stop a step, and one that ends before them never sees that they bend.
+    """
+    start, lowest = float(goal.gradient(w, look) @ direction), goal.value(w, look)
+    noise = 1e-14 * abs(lowest)
+    low, high, step, best = (0.0, start), (np.inf, np.inf), 1.0, (w, look, 0.0)
+    for _ in range(LINE_STEPS if start < 0.0 else 0):
+        trial = goal.data.representable(w + step * direction)
+        seen = goal.data.look(trial)
+        slope, value = float(goal.gradient(trial, seen) @ direction), goal.value(trial, seen)
+        if value <= lowest + noise:
+            lowest, best = min(lowest, value), (trial, seen, step)
+        if not abs(slope) > -LINE_GOAL * start or np.array_equal(trial, w):
+            break
+        low, high = (low, (step, slope)) if slope > 0.0 else ((step, slope), high)
+        share = -low[1] / (high[1] - low[1]) if np.isfinite(high[0]) else np.inf
+        step = low[0] + (high[0] - low[0]) * float(np.clip(share, 0.1, 0.9)) if np.isfinite(share) else 2.0 * step
+    return best
 
 
 def within(rtol: float, goal: Goal) -> Stop:

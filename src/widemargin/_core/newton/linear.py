@@ -22,7 +22,7 @@ import numpy as np
 
 from ..solution import Array, Solution, Status, relative_gap
 from .curvature import Factor
-from .goals import POOR, Goal, Point, descend, minimise, within
+from .goals import POOR, Goal, Point, descend, descend_far, minimise, within
 from .plan import Trace
 from .samples import Helper, Slopes, Start, raised_dual
 from .warm import warm_start
@@ -238,7 +238,8 @@ class Climb:
         self.before, self.age = left, self.age + 1
         direction = -self.curvature.solve(self.goal.gradient(self.w, self.look))
         w, look = self.w, self.look
-        self.w, self.look, self.length = descend(self.goal, w, look, direction)
+        go = descend_far if self.length < SHORT else descend
+        self.w, self.look, self.length = go(self.goal, w, look, direction)
         self.curvature = self.curvature.learned(self.w - w, self.goal.C * (self.look.pull - look.pull))
         self.seen = self.lift = self.noise = None
 
