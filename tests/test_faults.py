@@ -241,3 +241,14 @@ def test_a_step_ends_near_the_lowest_point(far):
     before, after = (abs(goal.gradient(*at) @ direction) for at in ((w, look), (end, seen)))
     assert after <= 0.1 * before
     assert goals.descend_far(goal, w, look, -direction) == (w, look, 0.0)
+
+
+@pytest.mark.parametrize(("C", "scale", "seed"), [(1.0, 1e6, 2), (100.0, 1e5, 0)])
+def test_a_last_step_is_taken_though_rounding_hides_what_it_gains(C, scale, seed):
+    """A column of large numbers: the objective has its last digit, and the gap needs another step of its gradient."""
+    rng = np.random.default_rng(seed)
+    Z = rng.normal(size=(3000, 3))
+    u = Z.sum(axis=1) + rng.normal(size=3000)
+    y = np.digitize(u, np.quantile(u, [0.1, 0.4, 0.6, 0.9]))
+    model = RankingSVM(C=C, loss="squared_hinge").fit(Z * [scale, 1.0, 1.0] + [0.0, 0.0, 40.0], y)
+    assert model.converged_

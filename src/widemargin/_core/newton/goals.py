@@ -92,6 +92,7 @@ def descend(goal: Goal, w: Array, look: Look, direction: Array) -> tuple[Array, 
     """Go along the direction, shortening the step until the objective falls as the slope promises; its length too.
 
     Nowhere, where it falls for no length that moves w: the Hessian knows nothing of some rows, or rounding is all.
+    Where the slope is nearly gone the objective, which is convex, has fallen, whatever rounding makes of it.
     """
     value, slope = goal.value(w, look), float(goal.gradient(w, look) @ direction)
     noise = 1e-14 * abs(value)  # below rounding nothing can be promised: a step that does no harm is taken
@@ -101,7 +102,8 @@ def descend(goal: Goal, w: Array, look: Look, direction: Array) -> tuple[Array, 
         if step < SHORTEST or np.array_equal(trial, w):
             return w, look, 0.0
         seen = goal.data.look(trial)
-        if goal.value(trial, seen) <= value + 1e-3 * step * slope + noise:
+        is_lower = goal.value(trial, seen) <= value + 1e-3 * step * slope + noise
+        if is_lower or abs(float(goal.gradient(trial, seen) @ direction)) <= -LINE_GOAL * slope:
             return trial, seen, step
         step *= 0.5 if step > 0.2 else 0.25
 
@@ -118,9 +120,11 @@ def descend_far(goal: Goal, w: Array, look: Look, direction: Array) -> tuple[Arr
         trial = goal.data.representable(w + step * direction)
         seen = goal.data.look(trial)
         slope, value = float(goal.gradient(trial, seen) @ direction), goal.value(trial, seen)
+        if abs(slope) <= -LINE_GOAL * start:
+            return trial, seen, step
         if value <= lowest + noise:
             lowest, best = min(lowest, value), (trial, seen, step)
-        if not abs(slope) > -LINE_GOAL * start or np.array_equal(trial, w):
+        if not np.isfinite(slope) or np.array_equal(trial, w):
             break
         low, high = (low, (step, slope)) if slope > 0.0 else ((step, slope), high)
         share = -low[1] / (high[1] - low[1]) if np.isfinite(high[0]) else np.inf
