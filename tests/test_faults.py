@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from widemargin import ComparisonSVM, MarginClassifier, MarginRegressor, OrdinalSVM, Pairs, RankingSVM
@@ -252,3 +253,15 @@ def test_a_last_step_is_taken_though_rounding_hides_what_it_gains(C, scale, seed
     y = np.digitize(u, np.quantile(u, [0.1, 0.4, 0.6, 0.9]))
     model = RankingSVM(C=C, loss="squared_hinge").fit(Z * [scale, 1.0, 1.0] + [0.0, 0.0, 40.0], y)
     assert model.converged_
+
+
+@pytest.mark.parametrize("n", [1000, 3000, 10_000])
+def test_slopes_of_a_thin_smoothing_certify_no_more_than_there_is(n, monkeypatch):
+    """Two values of a feature, every pair on its margin at the solution: 1/8 in all. Sums over pairs are rounded."""
+    monkeypatch.setattr(interior_point, "MOST_ITEMS", 0)
+    y = np.arange(n) % 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = RankingSVM().fit(2.0 * y[:, None] - 1.0, y)
+    assert model.objective_ >= 0.125
+    assert model.objective_ * (1.0 - model.duality_gap_) <= 0.125

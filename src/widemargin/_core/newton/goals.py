@@ -20,6 +20,7 @@ POOR = 0.1  # a step that leaves more than this share of the decrement was poor
 PATIENT = 1.0  # the same where the Hessian learns from steps: a sample's costs as much as five looks at it
 SHORTEST = 1e-6  # share of a step below which none is taken
 LINE_STEPS, LINE_GOAL = 12, 0.1  # looks along a step, and the share of its slope that may remain
+ROUNDINGS, NO_ROUNDING = 4.0, 1e-6  # of sums over pairs, in units of the last place; and a share of room that is none
 PROXY_H = 0.3  # least smoothing of a sample's Hessian: it has few pairs in a thinner zone, and steps cross it
 
 
@@ -52,6 +53,17 @@ class Goal:
     def smoothing_cost(self, w: Array, look: Look) -> float:
         """Return what the smoothing adds to the duality gap: sum of C (hinge - slope * shortfall) >= 0."""
         return self.C * (look.terms.loss - look.terms.conjugate - float(w @ look.pull))
+
+    def rounding(self, w: Array, room: float) -> float:
+        """Return what rounding may add to the dual value: slopes are differences of sums over all pairs, over h.
+
+        Nothing, where that is nothing beside the room.
+        """
+        risk = self.data.risk
+        if risk.is_exact:
+            return 0.0
+        least = ROUNDINGS * float(np.finfo(float).eps) * self.C * risk.levels.total_weight / risk.h
+        return least * (1.0 + self.data.largest(w)) if least > NO_ROUNDING * room else 0.0
 
     def curvature(self, w: Array) -> Curvature:
         """Return the Hessian at w."""

@@ -41,7 +41,7 @@ WORSE, OLD = 1.5, 12  # the same, and steps, where it is one of all pairs that l
 PER_FEATURE = 130  # items of a sample whose Hessian is that of all pairs, nearly
 FIRST_H, ALL_H = 1.0, 2.0  # smoothings; at the latter every pair is curved before any step
 SMALLEST_START_H = 0.06  # samples have few pairs in a thinner zone, and their solutions move on by more than it
-THIN = 1e-3
+THINNEST = 5e-15  # smoothing, in units of the pairs' weight over the tolerated gap, of which rounding then is a part
 START_RTOL = 0.002
 TRUST = 0.01  # the same where nothing is smoothed: a last step, not looked at, then leaves less than a tenth of it
 HOPELESS = 0.01  # share of the objective: a step that promised more, and fell for no length, begins anew
@@ -91,9 +91,8 @@ def next_smoothing(goal: Goal, w: Array, look: Look, tol: float) -> float:
     if cost <= allowed:
         return h
     lower = h * float(np.clip(np.sqrt(0.8 * allowed / cost), 0.2, 0.8))
-    if lower < THIN:  # slopes divide by h: stop where the rounding of the pairs' sums would spoil the bound
-        lower = max(lower, 1e-15 * goal.C * goal.data.risk.levels.total_weight / (tol * primal))
-    return min(h, lower)
+    # slopes divide by h: stop where the rounding of the pairs' sums would spoil the bound
+    return min(h, max(lower, THINNEST * goal.C * goal.data.risk.levels.total_weight / (tol * primal)))
 
 
 class Best:
@@ -202,14 +201,15 @@ class Climb:
         if promised > HOPE * allowed:
             return
         point = Point(w, look, self.curvature, self.is_fresh)
-        target = self.best.primal - 0.98 * allowed + self.rounding
+        target = self.best.primal - 0.98 * allowed + self.rounding + goal.rounding(w, allowed)
         raised = raised_dual(goal, self.helper, point, target, self.seen, self.lift)
         self.lift = raised.lift
         self._offer(raised.value, raised.slopes, raised.norm)
 
     def _offer(self, dual: float, slopes: Slopes, norm: float) -> None:
         """Offer a dual point, less what rounding may have added to it."""
-        self.best.offer_dual(dual - self.rounding, slopes, norm + 2.0 * self.rounding)
+        rounding = self.rounding + self.goal.rounding(self.w, self.tol * self.best.primal)
+        self.best.offer_dual(dual - rounding, slopes, norm + 2.0 * rounding)
 
     def _is_stalled(self, left: float) -> bool:
         """Return whether rounding is all that is left: looks at the minimum without a better certificate."""

@@ -36,6 +36,7 @@ LITTLE = 1e6  # entries that one thread is done with before another wakes up
 PAGE = 512  # numbers of a page of memory: one thread gets new ones from the system faster than two at once
 GRAM_TIMES = 16  # columns for which a Hessian takes as long as a look
 GRAM_PARTS = 16  # sums of blocks, added up in their order
+SOME = 500  # rows whose utilities stand for all when their size is needed
 N_PROBES, PROBE_ROWS = 6, 256  # of which float32 products take sums
 MOST_ROWS = 4096  # of a block: float32 sums of more rows lose digits
 SMALL_DATA = 20_000  # rows below which float64 products cost nothing that matters
@@ -251,6 +252,12 @@ class LinearPairs:
         """Return Xw in the order of the risk's items."""
         pieces = self._pieces(0, self.n_items)
         return np.concatenate(list(self._map(lambda at: self.load(*at).product(w), pieces)))
+
+    def largest(self, w: Array) -> float:
+        """Return the largest size of a utility at w, of some rows."""
+        step = max(1, self.n_items // SOME)
+        rows = self.X[::step] if self.rows is None else self.X[self.rows[::step]]
+        return float(np.max(np.abs(rows @ w), initial=0.0))
 
     def pull(self, g: Array) -> Array:
         """Return X'g for g in the order of the risk's items."""
