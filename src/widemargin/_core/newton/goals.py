@@ -19,7 +19,7 @@ Stop: TypeAlias = Callable[["Look", Array, float], bool]  # of a look, its gradi
 POOR = 0.1  # a step that leaves more than this share of the decrement was poor
 PATIENT = 1.0  # the same where the Hessian learns from steps: a sample's costs as much as five looks at it
 SHORTEST = 1e-6  # share of a step below which none is taken
-LINE_STEPS, LINE_GOAL = 12, 0.1  # looks along a step, and the share of its slope that may remain
+LINE_STEPS, LINE_GOAL = 16, 0.1  # looks along a step, and the share of its slope that may remain
 ROUNDINGS, NO_ROUNDING = 4.0, 1e-6  # of sums over pairs, in units of the last place; and a share of room that is none
 PROXY_H = 0.3  # least smoothing of a sample's Hessian: it has few pairs in a thinner zone, and steps cross it
 
@@ -140,7 +140,8 @@ def descend_far(goal: Goal, w: Array, look: Look, direction: Array) -> tuple[Arr
             break
         low, high = (low, (step, slope)) if slope > 0.0 else ((step, slope), high)
         share = -low[1] / (high[1] - low[1]) if np.isfinite(high[0]) else np.inf
-        step = low[0] + (high[0] - low[0]) * float(np.clip(share, 0.1, 0.9)) if np.isfinite(share) else 2.0 * step
+        most = 0.9 if low[0] > 0.0 else 0.25  # a corner near by is not seen from afar
+        step = low[0] + (high[0] - low[0]) * float(np.clip(share, 0.1, most)) if np.isfinite(share) else 2.0 * step
     return best
 
 
