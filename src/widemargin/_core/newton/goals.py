@@ -20,7 +20,7 @@ POOR = 0.1  # a step that leaves more than this share of the decrement was poor
 PATIENT = 1.0  # the same where the Hessian learns from steps: a sample's costs as much as five looks at it
 SHORTEST = 1e-6  # share of a step below which none is taken
 LINE_STEPS, LINE_GOAL = 16, 0.1  # looks along a step, and the share of its slope that may remain
-ROUNDINGS, NO_ROUNDING = 4.0, 1e-6  # of sums over pairs, in units of the last place; and a share of room that is none
+ROUNDINGS, NO_ROUNDING = 16.0, 1e-6  # of sums over pairs, in units of the last place; and a share of room that is none
 PROXY_H = 0.3  # least smoothing of a sample's Hessian: it has few pairs in a thinner zone, and steps cross it
 
 
