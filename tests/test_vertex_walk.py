@@ -97,20 +97,6 @@ def test_what_pivots_update_is_what_the_sets_give(kind, positive, over_pairs):
         assert_allclose(at.signs[:k] * at.coefficients[:k], np.abs(at.coefficients[:k]))
 
 
-@pytest.mark.parametrize("kind", APART)
-def test_either_product_leads_to_the_same_vertex(kind):
-    """Edges are measured by one product of matrices or a few at a time, as the processor likes it."""
-    ends = []
-    for is_narrow in (True, False):
-        machine_, walk = posed(kind, positive=False, n=120)
-        walk.at.is_narrow = is_narrow
-        walk.to(2.0 * machine_.kappa, limit=2000)
-        assert walk.at.k >= 3
-        ends.append(vertex_of(walk.at))
-    assert ends[0].rows == ends[1].rows
-    assert ends[0].signs == ends[1].signs
-
-
 @pytest.mark.parametrize("positive", [True, False])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_path_has_the_objectives_of_highs(kind, positive):

@@ -6,7 +6,6 @@ class Walk:
     n_pivots: int
     n_candidates: int
     reach: float
-    is_narrow: bool
     blur: float
     columns: IntArray
     minus: IntArray

@@ -23,15 +23,9 @@ from scipy.linalg.cython_blas cimport ddot, dgemm, dgemv, idamax
 
 import numpy as np
 
-cdef extern from *:  # whether BLAS has kernels for narrow products: OpenBLAS has them for vectors of eight only
-    """
-    #if defined(__x86_64__) && defined(__GNUC__)
-    #define HAS_NARROW (__builtin_cpu_supports("avx512f") != 0)
-    #else
-    #define HAS_NARROW 0
-    #endif
-    """
-    bint HAS_NARROW
+cdef extern from "_two_products.h":
+    void two_products(Py_ssize_t n, Py_ssize_t m, const double* rows, Py_ssize_t stride, const double* x, const double* y,
+                      double* on_x, double* on_y) noexcept nogil
 
 cdef extern from *:  # arrays never overlap
     ctypedef double* Out "double *__restrict"
@@ -47,7 +41,6 @@ cdef double OVER_PAIRS = 4.0  # by which columns over pairs are favoured: that s
 cdef double STILL = 1e-6  # added to the squared lengths of columns: some change no utility
 cdef double TINY = 1e-300  # a squared length between pivots that measure it anew is at least that
 cdef Py_ssize_t CANDIDATES = 48, SCOUT = 24  # columns with a row, and pivots after which they are chosen anew
-cdef Py_ssize_t NEAR = 3200  # numbers, 25 KB, that the first cache has room for
 cdef Py_ssize_t LATER = 12  # pivots after which the table is written
 
 
@@ -103,9 +96,8 @@ cdef class Walk:
     cdef public double reach
     cdef readonly object columns, minus, rows, signs, coefficients, edges, side, s, pull
     cdef bint positive, over_pairs
-    cdef public bint is_narrow  # whether products with two vectors are one product of matrices
     # n: with the zeros; edges of columns begin at row `room`; age: pivots since candidates were chosen
-    cdef Py_ssize_t m, n, room, n_kinks, wide, age, n_late, few
+    cdef Py_ssize_t m, n, room, n_kinks, wide, age, n_late
     cdef double rise, step
     cdef readonly double blur
     cdef const double[:, ::1] KT  # (columns, nodes)
@@ -154,8 +146,6 @@ cdef class Walk:
         self.low, self.high = np.empty(m, dtype=np.int64), np.empty(m, dtype=np.int64)
         self.come, self.come_less = np.zeros(self.wide, dtype=np.int64), np.zeros(self.wide, dtype=np.int64)
         self.held = np.empty((self.wide, room))
-        self.is_narrow = HAS_NARROW
-        self.few = max(4, NEAR // m // 4 * 4)
         self.reach = 0.1
 
     def walk(self, double C, Py_ssize_t limit):
@@ -684,26 +674,16 @@ cdef class Walk:
 
     cdef void _look_across(self, Py_ssize_t i, int n) noexcept nogil:
         """Set the slopes and the lengths of n edges."""
-        cdef Py_ssize_t j = i
-        cdef int few, m = self.m, late = self.n_late, full = self.m + self.room, rows = self.slope.shape[0]
-        cdef int one = 1, two = 2, most = LATER
-        cdef double unit = 1.0, zero = 0.0, negative = -1.0, whole = self.on[1, self.n_late - 1]
+        cdef Py_ssize_t j
+        cdef int late = self.n_late, rows = self.slope.shape[0], two = 2, most = LATER
+        cdef double unit = 1.0, negative = -1.0, whole = self.on[1, self.n_late - 1]
         cdef In share = &self.shares[self.n_late - 1, i]
         cdef In slope = &self.found[0, i]
         cdef In along = &self.found[1, i]
         if n == 0:
             return
-        if self.is_narrow:
-            dgemm(b"T", b"N", &n, &two, &m, &unit, &self.edge[i, 0], &full, &self.across[0, 0], &full,
-                  &zero, &self.found[0, i], &rows)
-            j += n
-        while j < i + n:  # a few rows are still in the first cache when they are read again
-            few = min(self.few, i + n - j)
-            dgemv(b"T", &m, &few, &unit, &self.edge[j, 0], &full, &self.across[0, 0], &one,
-                  &zero, &self.found[0, j], &one)
-            dgemv(b"T", &m, &few, &unit, &self.edge[j, 0], &full, &self.across[1, 0], &one,
-                  &zero, &self.found[1, j], &one)
-            j += few
+        two_products(n, self.m, &self.edge[i, 0], self.m + self.room, &self.across[0, 0], &self.across[1, 0],
+                     &self.found[0, i], &self.found[1, i])
         dgemm(b"N", b"N", &n, &two, &late, &negative, &self.shares[0, i], &rows, &self.on[0, 0], &most,
               &unit, &self.found[0, i], &rows)
         for j in range(n):

@@ -30,4 +30,24 @@
             name##_loop arguments; \
     }
 
+/* The same with a copy for the widest registers: for loops that do little with what they read. */
+#define COMPILED_THRICE(name, parameters, arguments) \
+    WIDE static void name##_wide parameters \
+    { \
+        name##_loop arguments; \
+    } \
+    WIDEST static void name##_widest parameters \
+    { \
+        name##_loop arguments; \
+    } \
+    static void name parameters \
+    { \
+        if (HAS_WIDEST) \
+            name##_widest arguments; \
+        else if (HAS_WIDE) \
+            name##_wide arguments; \
+        else \
+            name##_loop arguments; \
+    }
+
 #endif
