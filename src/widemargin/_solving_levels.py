@@ -80,7 +80,8 @@ class LevelSolving:
                 return found
         budget, last = self._budget(task, map_), task.answers.get(0)
         if budget < np.inf and last is not None and last.solver == "interior_point":  # Newton was given up there
-            start = _core.interior_point.Start.near(task.start, last.solution.objective, C)
+            cost = C * task.comparisons.total_weight
+            start = _core.interior_point.Start.near(task.start, last.solution.objective, cost)
             found = self._implicit_pairs(task, map_, C, start) or self._written_out(task, map_, C)
             if found is not None:
                 return found

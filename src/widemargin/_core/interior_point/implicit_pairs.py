@@ -39,7 +39,7 @@ HELD_BACK, UNDONE = 0.95, 0.05  # share of their way that these go at most, and 
 FALLS = 0.3  # share of its length by which such a step must lower the products
 WORTH = 1.2  # times as long that such a step must be
 CAREFUL = 8  # iterations in which the gap was not halved, after which nothing is held back
-NEAR_H = 0.02  # share of the objective for each item that begins at the solution for another C
+NEAR = 8.0  # times the objective that products sum up to where a solve begins at the solution for another C
 SHORTEST = 1e-8  # a step that is no step
 PATIENCE = 30  # iterations in which the gap must halve
 ENDED = 0.05  # share of the tolerated gap: products below it have nothing to give
@@ -56,9 +56,9 @@ class Start(NamedTuple):
     h: float
 
     @classmethod
-    def near(cls, weights: Array, objective: float, C: float) -> Start:
-        """Begin at the solution for another C: pairs are bent so that it costs a share of the objective."""
-        return cls(weights, NEAR_H * objective / (C * weights.size))
+    def near(cls, weights: Array, objective: float, cost: float) -> Start:
+        """Begin at the solution for another C; `cost` is C times what all pairs weigh."""
+        return cls(weights, NEAR * objective / cost)
 
 
 @dataclass(frozen=True)
