@@ -545,11 +545,19 @@ def closest_pair_midpoints(u, y, lower, upper):
 
 def fewest_errors_cuts(u, y, upper):
     """All intervals [lo, hi) of the cut between ranks below `upper` and the others with the fewest 0-1
-    errors.
+    errors. Utilities that are equal but for rounding are equal.
     """
+    u = _without_rounding(u)
     ends = np.concatenate([[-np.inf], np.unique(u), [np.inf]])
     errors = [np.sum((u <= lo) & (y >= upper)) + np.sum((u > lo) & (y < upper)) for lo in ends[:-1]]
     return [(ends[k], ends[k + 1]) for k in np.flatnonzero(np.array(errors) == min(errors))]
+
+
+def _without_rounding(u):
+    """Utilities, each the lowest of those that follow each other within 1e-9 of the largest."""
+    v, which = np.unique(u, return_inverse=True)
+    begins = np.diff(v, prepend=-np.inf) > 1e-9 * np.abs(v).max()
+    return v[begins][np.cumsum(begins) - 1][which]
 
 
 def raw_thresholds(u, y, how="closest_pair"):

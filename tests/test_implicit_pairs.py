@@ -185,7 +185,8 @@ def test_solves_share_the_inverse():
     first = pairs.solve(1.0, tol=1e-4, max_iter=100)
     inverse = pairs.space.inverse
     cold = pairs.solve(1.6, tol=1e-4, max_iter=100)
-    warm = pairs.solve(1.6, tol=1e-4, max_iter=100, start=Start.near(first.weights, first.objective, 1.6))
+    near = Start.near(first.weights, first.objective, 1.6 * levels.total_weight)
+    warm = pairs.solve(1.6, tol=1e-4, max_iter=100, start=near)
     assert pairs.space.inverse is inverse
     assert warm.n_iter < cold.n_iter
     assert warm.objective == pytest.approx(cold.objective, rel=2e-4)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from operator import itemgetter
 from typing import TypeAlias
 
 import numpy as np
@@ -30,6 +31,7 @@ Report: TypeAlias = Callable[[int, float], object]  # called with (iteration, ga
 NO_MARGIN = 1e-9  # hard margins below this share of the data radius are refused
 EXACT = 1e-13  # what small problems are solved to, whatever tol: it costs two or three iterations
 EXTRA = 12  # iterations spent after that so that a tiny w is as exact as a large one
+LOST = 100.0  # times the least complementarity that it may come to before rounding is all there is
 PATIENCE = 25  # iterations in which a bound must improve visibly
 LOOSE = 1e-6  # a tol that needs no polish
 SMALL = 2_000_000  # rows x features that count as small
@@ -75,6 +77,7 @@ def _iterate(problem: Problem, goal: float, max_iter: int, report: Report | None
     before, mu_before = bounds, float("inf")
     idle = extra = 0
     mu = float("inf")
+    finest = mu, state  # of least complementarity: rounding may make later ones worse
     for k in range(1, max_iter + 1):
         try:
             with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # a dead step is noticed below
@@ -85,6 +88,7 @@ def _iterate(problem: Problem, goal: float, max_iter: int, report: Report | None
         if not all(np.all(np.isfinite(part)) for part in (moved.x, moved.s, moved.a, moved.xi, moved.beta)):
             moved, step = state, 0.0  # keep the last usable point: the polish starts from it
         state = moved
+        finest = min(finest, (mu, state), key=itemgetter(0))
         bounds = _tightened(problem, bounds, state)
         if report is not None:
             report(k, bounds.gap)
@@ -95,8 +99,9 @@ def _iterate(problem: Problem, goal: float, max_iter: int, report: Report | None
         if bounds.improves(before) or (far and mu < 0.5 * mu_before):
             idle, before, mu_before = 0, bounds, min(mu_before, mu)
         extra += bounds.gap <= goal
-        if bounds.gap <= goal and (goal > EXACT or extra > EXTRA or _separates(problem, state, mu)):
-            return bounds, state, k, Status.CONVERGED
+        is_fine = extra > EXTRA or mu > LOST * finest[0] or _separates(problem, state, mu)
+        if bounds.gap <= goal and (goal > EXACT or is_fine):
+            return bounds, finest[1], k, Status.CONVERGED
         if not np.isfinite(bounds.primal) and not np.all(np.isfinite(state.x)):
             return bounds, state, k, Status.NOT_FINITE
         if not step > 1e-12 or idle > PATIENCE:
