@@ -125,9 +125,28 @@ def test_sorted_levels_equal_twin(case, step, in_order):
     have = from_levels(level, group, levels.weight)
     for mine, twin in zip((have.order, have.rank, have.starts), codes_ref.sort_levels(level, group), strict=True):
         assert_array_equal(mine, twin)
+    assert_array_equal(have.runs[0], codes_ref.level_runs(have.rank, have.starts))
     better, worse = np.nonzero((level[:, None] > level) & (group[:, None] == group))
     assert have.n_pairs == better.size
     assert set(zip(*have.pairs(), strict=True)) == set(zip(better, worse, strict=True))
+
+
+@every_pair_or_none
+@pytest.mark.parametrize("loss", [HINGE, SQUARED_HINGE])
+def test_one_weight_may_stand_for_all(loss, few):
+    """Weights of any stride are read as they are: one number, every other one."""
+    rng = np.random.default_rng(0)
+    level, group, u, v = rng.integers(0, 4, 60), np.repeat(np.arange(4), 15), *rng.normal(size=(2, 60))
+    for weight in (np.broadcast_to(1.0, 60), np.broadcast_to(0.3, 60), rng.uniform(size=120)[::2]):
+        odd, plain = (
+            GroupedPairRisk(from_levels(level, group, w), loss, h=0.4, few=few) for w in (weight, weight.copy())
+        )
+        assert odd.levels.total_weight == plain.levels.total_weight
+        (terms, g, hessp), (want, slope, product) = odd.evaluate(u), plain.evaluate(u)
+        assert terms == want
+        assert_array_equal(g, slope)
+        assert_array_equal(hessp(v), product(v))
+        assert_array_equal(odd.degrees(u, Block(0, 60, np.arange(4))), plain.degrees(u, Block(0, 60, np.arange(4))))
 
 
 @pytest.mark.parametrize("n_levels", [4, 60])

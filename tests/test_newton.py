@@ -6,7 +6,7 @@ import cvxpy as cp
 import joblib
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import linalg, sparse
 
 from widemargin import OrdinalSVM, RankingSVM
@@ -18,6 +18,7 @@ from widemargin._core.newton import Plan, newton
 from widemargin._core.newton.curvature import Factor
 from widemargin._core.newton.passes import LinearPairs
 from widemargin._core.newton.rows import DenseRows, load
+from widemargin._core.pool import Pool
 from widemargin._core.products import times
 from widemargin._core.risks import GroupedPairRisk
 from widemargin._core.solution import Status
@@ -200,7 +201,43 @@ def test_rounding_of_float32_products_is_as_estimated(p):
     data = LinearPairs.of(X, GroupedPairRisk(levels, SQUARED_HINGE), precise=False)
     w = data.representable(rng.normal(size=p))
     look = data.look(w)
-    assert np.linalg.norm(look.pull - X.T.astype(float) @ look.g) <= 3.0 * data.rounding(w, look.g)[1]
+    assert np.linalg.norm(look.pull - X.T.astype(float) @ look.g) <= 3.0 * data.rounding(w, look)[1]
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("kind", ["in order", "scattered", "sparse"])
+def test_looks_that_keep_no_slopes_are_looks(kind, loss, n_threads, monkeypatch):
+    """Of many items slopes are made when they are asked for: the same sums, slopes, rounding and fits."""
+    rng = np.random.default_rng(0)
+    X, y, q = graded(30_000, 6, 600)
+    X = X.astype(np.float32)
+    if kind == "in order":
+        X, y, q = contiguous(X, y, q)
+    if kind == "sparse":
+        X = sparse.csr_array(X)
+    risk, w = risk_of(y, q, loss), rng.normal(size=6) / 4
+    keeps = LinearPairs.of(X, risk, precise=False)
+    want, rounding = keeps.look(w), keeps.rounding(w, keeps.look(w))
+    alone = newton(risk, LinearMap(X), 1e-3, tol=1e-3)
+    monkeypatch.setattr("widemargin._core.newton.passes.LEAN", 10_000)
+    lean = LinearPairs.of(X, risk, precise=False, pool=Pool(n_threads) if n_threads > 1 else None)
+    have = lean.look(w)
+    assert lean.is_lean
+    assert have.terms == want.terms
+    assert_array_equal(have.pull, want.pull)
+    assert_array_equal(have.g, want.g)
+    assert_array_equal(have.scaled(0.5).g, 0.5 * want.g)
+    assert_allclose(lean.rounding(w, have), rounding, rtol=2.0, atol=1e-300)  # estimates from other rows
+    solution = newton(risk, LinearMap(X), 1e-3, tol=1e-3, plan=Plan.of(risk, LinearMap(X), n_threads))
+    assert_array_equal(solution.weights, alone.weights)
+    assert_array_equal(solution.coefficients, alone.coefficients)
+
+
+def test_a_group_of_many_items_is_no_reason_to_look_again():
+    """Its slopes are at hand while it is looked at."""
+    risk = risk_of(np.arange(300_000) % 7, np.zeros(300_000, np.int64), SQUARED_HINGE)
+    assert not LinearPairs.of(np.ones((300_000, 1), np.float32), risk).is_lean
 
 
 def test_products_of_rows_do_not_warn():

@@ -250,9 +250,9 @@ def drop_column(frame, name):
 
 
 def check_weight(sample_weight, n):
-    """Return the weights as float64, ones when there are none."""
+    """Return the weights as float64; when there are none, ones that are read-only and take no memory."""
     if sample_weight is None:
-        return np.ones(n)
+        return np.broadcast_to(1.0, n)
     weight = np.asarray(sample_weight, dtype=float)
     weight = np.full(n, float(weight)) if weight.ndim == 0 else weight
     if weight.shape != (n,):

@@ -180,6 +180,21 @@ def runs(const int64_t[::1] x):
     return n, most
 
 
+def level_runs(const int64_t[::1] rank, const int64_t[::1] starts, int64_t[::1] ends):
+    """Write where the runs of sorted items of one group and one level end; there are as many as `rank` tells of groups.
+
+    Nothing branches: each item says that its run ends behind it, and the last one is right.
+    """
+    cdef Py_ssize_t q, k, first = 0
+    cdef int64_t top
+    with nogil:
+        for q in range(starts.shape[0] - 1):
+            top = rank[starts[q]]
+            for k in range(starts[q], starts[q + 1]):
+                ends[first + top - rank[k]] = k + 1
+            first += top + 1
+
+
 def sort_in_place(int64_t[::1] level, int64_t[::1] group, Py_ssize_t first, int64_t n_levels, int64_t n_groups,
                   Py_ssize_t most, int64_t[::1] starts):
     """Do the work of `sort_levels` for groups that lie in order, `most` items at most in each: group becomes order, level rank.

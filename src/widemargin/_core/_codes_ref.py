@@ -19,3 +19,10 @@ def sort_levels(level: IntArray, group: IntArray) -> tuple[IntArray, IntArray, I
     g, v = group[order], level[order]
     rank = np.concatenate([dense(v[g == one]) for one in np.unique(g)])
     return order, rank, np.append(np.unique(g, return_index=True)[1], g.size)
+
+
+def level_runs(rank: IntArray, starts: IntArray) -> IntArray:
+    """Return where the runs of sorted items of one group and one level end."""
+    is_bound = np.append(np.diff(rank, prepend=-1) != 0, True)
+    is_bound[starts] = True
+    return np.flatnonzero(is_bound)[1:].astype(np.int64)

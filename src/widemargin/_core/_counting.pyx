@@ -56,7 +56,7 @@ cdef bint are_few(const int64_t* rank, Py_ssize_t n, Py_ssize_t few) noexcept no
     return pairs <= few * n
 
 
-cdef bint count_all(Scratch* s, const double* u, const int64_t* order, const int64_t* rank, const double* weight,
+cdef bint count_all(Scratch* s, const double* u, const int64_t* order, const int64_t* rank, const double[:] weight,
                     int64_t base, Py_ssize_t n, const double[::1] thresholds, const double[::1] shares, double* g,
                     double* sums, Ahead ahead) noexcept nogil:
     """Do the work of `gradient` for one group, meeting all its pairs; False where a utility is not finite."""
@@ -83,7 +83,7 @@ cdef bint count_all(Scratch* s, const double* u, const int64_t* order, const int
 
 cdef bint count(Scratch* s, const double* u, int64_t base, const int64_t[::1] order, const int64_t[::1] rank,
                 const int64_t[::1] starts, const int64_t[::1] groups, Py_ssize_t first, Py_ssize_t end,
-                const double[::1] weight, const double[::1] thresholds, const double[::1] shares, Py_ssize_t few,
+                const double[:] weight, const double[::1] thresholds, const double[::1] shares, Py_ssize_t few,
                 double* g, double* sums, Ahead ahead) noexcept nogil:
     """Do the work of `gradient` for groups[first:end]; meanwhile fetch as many rows from `ahead` on."""
     cdef Py_ssize_t q, a, n, k, m, levels
@@ -99,10 +99,10 @@ cdef bint count(Scratch* s, const double* u, int64_t base, const int64_t[::1] or
         if levels < 2:
             continue
         if are_few(&rank[a], n, few if levels <= FEW else MANY_COST * few):
-            if not count_all(s, u, &order[a], &rank[a], &weight[0], base, n, thresholds, shares, g, sums, rows):
+            if not count_all(s, u, &order[a], &rank[a], weight, base, n, thresholds, shares, g, sums, rows):
                 return False
             continue
-        if not load(s, u, &order[a], &rank[a], &weight[0], base, n, rows):
+        if not load(s, u, &order[a], &rank[a], weight, base, n, rows):
             return False
         visit(s, s.us, n, levels, thresholds, shares, True, H, inner)
         for k in range(n):
@@ -116,7 +116,7 @@ cdef bint count(Scratch* s, const double* u, int64_t base, const int64_t[::1] or
 
 
 def gradient(const double[::1] u, int64_t base, const int64_t[::1] order, const int64_t[::1] rank,
-             const int64_t[::1] starts, const int64_t[::1] groups, const double[::1] weight,
+             const int64_t[::1] starts, const int64_t[::1] groups, const double[:] weight,
              const double[::1] thresholds, const double[::1] shares, Py_ssize_t few, double[::1] g, double[::1] sums):
     """Write g = sum_m shares[m] grad phi(thresholds[m]); add to sums: sum shares[m] phi, H of share 0, sum shares[m] H.
 
@@ -194,12 +194,13 @@ def gather(const real[:, :] X, const int64_t[::1] which, real[:, ::1] out):
 
 
 def look(const real[:, :] X, const int64_t[::1] which, const product[::1] w, int64_t first, const int64_t[::1] order,
-         const int64_t[::1] rank, const int64_t[::1] starts, const int64_t[::1] groups, const double[::1] weight,
+         const int64_t[::1] rank, const int64_t[::1] starts, const int64_t[::1] groups, const double[:] weight,
          const double[::1] thresholds, const double[::1] shares, Py_ssize_t few, Py_ssize_t most, double[::1] g,
          double[::1] pull, double[::1] sums):
     """Do the work of `gradient` at the utilities X w, for groups whose rows lie one after the other from `first` on.
 
-    Adds X'g to pull. Rows are those of X[which], or of X where `which` is empty. Products are in the precision of w.
+    Adds X'g to pull; g is not kept where it has no room. Rows are those of X[which], or of X where `which` is empty.
+    Products are in the precision of w.
     Whole groups of about `most` rows are multiplied by w, counted and multiplied by g while they are in cache, where
     they lie if they follow each other; only a larger group is read twice. The next rows are fetched meanwhile: memory
     is not idle while pairs are met. No Python in between: threads that look at different groups do not wait for each
@@ -214,12 +215,13 @@ def look(const real[:, :] X, const int64_t[::1] which, const product[::1] w, int
     cdef Ahead ahead
     cdef product* short
     cdef double* u
+    cdef double* slope
     ahead.step = X.strides[0] // 3 if X.strides[0] < 2 * p * <Py_ssize_t> sizeof(real) else 0  # a third each time
     in_place = in_place and X.strides[0] >= p * <Py_ssize_t> sizeof(real) and X.strides[0] % sizeof(real) == 0
     in_place = in_place and <size_t> &X[0, 0] % sizeof(real) == 0
     for k in range(n_groups):
         largest = max(largest, starts[groups[k] + 1] - starts[groups[k]])
-    u = <double*> malloc(largest * sizeof(double))
+    u = <double*> malloc((largest if g.shape[0] > 0 else 2 * largest) * sizeof(double))
     short = <product*> malloc((most + p) * sizeof(product))  # utilities or slopes of some rows, and a part of X'g
     may_copy = not in_place or which.shape[0] > 0
     if may_copy:
@@ -231,7 +233,6 @@ def look(const real[:, :] X, const int64_t[::1] which, const product[::1] w, int
         free(block)
         raise MemoryError
     with nogil:
-        memset(&g[0], 0, g.shape[0] * sizeof(double))
         while q < n_groups and fine:
             n, end, as_is = 0, q, in_place
             while end < n_groups:
@@ -262,8 +263,10 @@ def look(const real[:, :] X, const int64_t[::1] which, const product[::1] w, int
                     u[a + i] = short[i]
             if ahead.at != NULL:
                 ahead.at += n * ahead.step
+            slope = &g[begin - first] if g.shape[0] > 0 else u + largest
+            memset(slope, 0, n * sizeof(double))
             fine = count(&s, u, begin, order, rank, starts, groups, q, end, weight, thresholds, shares,
-                         few, &g[begin - first], &sums[0], ahead)
+                         few, slope, &sums[0], ahead)
             if ahead.at != NULL:
                 ahead.at += n * ahead.step
             for k in range((n + most - 1) // most):
@@ -274,7 +277,7 @@ def look(const real[:, :] X, const int64_t[::1] which, const product[::1] w, int
                 elif n > most:
                     copy_rows(X, which, begin + a, m, block)
                 for i in range(m):
-                    short[i] = <product> g[begin - first + a + i]
+                    short[i] = <product> slope[a + i]
                 for j in range((m + SUMMED - 1) // SUMMED):
                     b = j * SUMMED
                     sum_rows(rows + b * stride, min(SUMMED, m - b), p, stride, short + b, short + most, ahead)

@@ -43,7 +43,7 @@ def ascending(const double[::1] u, const int64_t[::1] order, const int64_t[::1] 
 
 
 def laplacian_product(const double[::1] u, const double[::1] v, const int64_t[::1] order, const int64_t[::1] by_u,
-                      const int64_t[::1] rank, const int64_t[::1] starts, const int64_t[::1] groups, const double[::1] weight,
+                      const int64_t[::1] rank, const int64_t[::1] starts, const int64_t[::1] groups, const double[:] weight,
                       const double[::1] thresholds, const double[::1] shares, double[::1] out):
     """Add sum_m shares[m] Hess phi(thresholds[m]) v to out; `by_u` comes from `ascending` at the same u."""
     cdef Py_ssize_t q, a, n, k, levels
@@ -75,7 +75,7 @@ def laplacian_product(const double[::1] u, const double[::1] v, const int64_t[::
 
 
 def degrees(const double[::1] u, int64_t base, const int64_t[::1] order, const int64_t[::1] rank,
-            const int64_t[::1] starts, const int64_t[::1] groups, const double[::1] weight, const double[::1] thresholds,
+            const int64_t[::1] starts, const int64_t[::1] groups, const double[:] weight, const double[::1] thresholds,
             const double[::1] shares, double[::1] out):
     """Add the diagonal of sum_m shares[m] Hess phi(thresholds[m]) to out."""
     cdef Py_ssize_t q, k, a, n, levels
@@ -89,7 +89,7 @@ def degrees(const double[::1] u, int64_t base, const int64_t[::1] order, const i
             a = starts[groups[q]]
             n = starts[groups[q] + 1] - a
             levels = rank[a] + 1
-            if levels < 2 or not load(&s, &u[0], &order[a], &rank[a], &weight[0], base, n, NOTHING):
+            if levels < 2 or not load(&s, &u[0], &order[a], &rank[a], weight, base, n, NOTHING):
                 continue
             visit(&s, s.us, n, levels, thresholds, shares, False, H, inner)
             for k in range(n):
@@ -110,7 +110,7 @@ cdef inline void mix_rows(real* y, real a, const real* x, real b, const real* z,
 
 
 def laplacian_rows(const double[::1] u, int64_t base, const int64_t[::1] order, const int64_t[::1] rank,
-                   const int64_t[::1] starts, const int64_t[::1] groups, const double[::1] weight,
+                   const int64_t[::1] starts, const int64_t[::1] groups, const double[:] weight,
                    const double[::1] thresholds, const double[::1] shares, const real[:, ::1] X, real[:, ::1] out):
     """Write half of sum_m shares[m] Hess phi(thresholds[m]) X to out: sums of whole rows of X by level, many in a tree.
 
@@ -136,7 +136,7 @@ def laplacian_rows(const double[::1] u, int64_t base, const int64_t[::1] order, 
             a = starts[groups[q]]
             n = starts[groups[q] + 1] - a
             levels = rank[a] + 1
-            if levels < 2 or not load(&s, &u[0], &order[a], &rank[a], &weight[0], base, n, NOTHING):
+            if levels < 2 or not load(&s, &u[0], &order[a], &rank[a], weight, base, n, NOTHING):
                 for k in range(a, a + n):
                     memset(&out[order[k] - base, 0], 0, columns * sizeof(real))
                 continue

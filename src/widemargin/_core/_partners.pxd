@@ -328,7 +328,7 @@ cdef inline void visit(Scratch* s, const double* x, Py_ssize_t n, Py_ssize_t lev
         s.cut.next[l] += 1
 
 
-cdef inline bint load(Scratch* s, const double* u, const int64_t* order, const int64_t* rank, const double* weight,
+cdef inline bint load(Scratch* s, const double* u, const int64_t* order, const int64_t* rank, const double[:] weight,
                int64_t base, Py_ssize_t n, Ahead ahead) noexcept nogil:
     """Bring one group into ascending order of utility; False where a utility is not finite."""
     cdef Py_ssize_t k

@@ -316,7 +316,7 @@ cdef Py_ssize_t descend(Partners* p, Span* span, Strips* K, const product* basis
 
 def conjugate_gradients(const product[:, ::1] first, list others, double C, const double[::1] u, const int64_t[::1] order,
                         const int64_t[::1] by_u, const int64_t[::1] rank, const int64_t[::1] starts,
-                        const double[::1] weight, const double[::1] thresholds, const double[::1] shares,
+                        const double[:] weight, const double[::1] thresholds, const double[::1] shares,
                         const int64_t[::1] items, const double[::1, :] inverse, const double[::1, :] change,
                         const product[:, ::1] basis, double across, double[:, ::1] r, double[:, ::1] x, double share,
                         double enough, Py_ssize_t most):

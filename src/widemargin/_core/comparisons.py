@@ -94,7 +94,7 @@ class Levels:
     partners that item `order[k]` beats are the contiguous range `order[first[k]:last[k]]`.
     """
 
-    weight: Array  # (n,)
+    weight: Array  # (n,), of any stride
     order: IntArray  # (n,) sorted position -> item
     rank: IntArray  # (n,) by sorted position: the level counted from 0 in its group
     starts: IntArray  # (n_groups + 1,) where each group begins, and the end
@@ -141,16 +141,19 @@ class Levels:
     @cached_property
     def runs(self) -> tuple[IntArray, IntArray]:
         """Return the ends and the sizes of the runs of sorted items of one group and one level."""
-        is_bound = np.empty(self.n_items + 1, bool)
-        np.not_equal(self.rank[1:], self.rank[:-1], out=is_bound[1:-1])
-        is_bound[self.starts] = True
-        bounds = np.flatnonzero(is_bound)
-        return bounds[1:], np.diff(bounds)
+        ends = np.empty(int(self.n_levels.sum()), np.int64)
+        _codes.level_runs(self.rank, self.starts, ends)
+        return ends, np.diff(ends, prepend=0)
 
     @cached_property
     def group_of_run(self) -> IntArray:
         """Return the group of each run."""
-        return np.repeat(np.arange(self.starts.size - 1), self.rank[self.starts[:-1]] + 1)
+        return np.repeat(np.arange(self.starts.size - 1), self.n_levels)
+
+    @property
+    def n_levels(self) -> IntArray:
+        """Return how many levels each group has."""
+        return self.rank[self.starts[:-1]] + 1
 
     @cached_property
     def n_pairs(self) -> int:
@@ -158,10 +161,15 @@ class Levels:
         ends, sizes = self.runs
         return int(sizes @ (self.starts[self.group_of_run + 1] - ends))
 
+    @property
+    def is_plain(self) -> bool:
+        """Return whether all items weigh 1: one number may stand for all."""
+        return bool(np.all(self.weight[:1] == 1.0) and (self.weight.strides == (0,) or np.all(self.weight == 1.0)))
+
     @cached_property
     def total_weight(self) -> float:
         """Return the sum of the pairs' weights."""
-        if np.all(self.weight == 1.0):
+        if self.is_plain:
             return float(self.n_pairs)
         weight = self.weight[self.order]
         reach = np.concatenate([[0.0], np.cumsum(weight)])

@@ -165,7 +165,7 @@ class GroupedPairRisk:
         return self._terms(sums) if fine else Terms(np.nan, np.nan, np.nan), g
 
     def look(self, X: NDArray, which: IntArray, w: NDArray, block: Block, most: int, out: Array) -> tuple[Terms, Array]:
-        """Return the sums over a block at u = X w and X'g, in one go without the GIL; g is written to `out`.
+        """Return the sums over a block at u = X w and X'g, in one go without the GIL; g goes to `out`, if it has room.
 
         The rows are those of X[which], or of X where `which` is empty; `most` of them at a time stay in cache.
         """

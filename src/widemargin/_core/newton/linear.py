@@ -52,12 +52,11 @@ STALL, STALL_NARROW = 1e-13, 1e-7  # shares of the objective that rounding may h
 
 
 def cold_start(goal: Goal, plan: Plan, sizes: list[int], tol: float, max_iter: int) -> Start:
-    """Solve samples of growing size, each from the last; the last sample and its smoothing are kept."""
+    """Solve samples of growing size, each a part of the next; the last sample and its smoothing are kept."""
     w, h = np.zeros(goal.data.n_features), FIRST_H
-    curvature, helper, start = None, None, Start(w, h, None, None)
+    curvature, start = None, Start(w, h, None, None)
     is_trusted = goal.data.risk.is_exact
-    for size in sizes:
-        helper = Helper.draw(goal, plan, size)
+    for helper in nested_samples(goal, plan, sizes):
         while True:
             whole = helper.whole.smoothed(h)
             end = minimise(whole, w, within(TRUST if is_trusted else START_RTOL, whole), min(max_iter, 20), curvature)
@@ -69,6 +68,14 @@ def cold_start(goal: Goal, plan: Plan, sizes: list[int], tol: float, max_iter: i
                 break
             h, curvature = lower, None
     return start
+
+
+def nested_samples(goal: Goal, plan: Plan, sizes: list[int]) -> list[Helper]:
+    """Return samples of ascending size, each drawn from the next."""
+    helpers: list[Helper] = []
+    for size in reversed(sizes):
+        helpers.append(helpers[-1].smaller(size) if helpers else Helper.draw(goal, plan, size))
+    return helpers[::-1]
 
 
 def _with_trust(goal: Goal, end: Point) -> tuple[Array, bool]:
@@ -100,7 +107,7 @@ class Best:
 
     def __init__(self, w: Array, look: Look) -> None:
         self.primal, self.dual = np.inf, -np.inf
-        self.w, self.slopes, self.dual_norm = w, Slopes(look.g), 0.0
+        self.w, self.slopes, self.dual_norm = w, Slopes(look), 0.0
 
     @property
     def gap(self) -> float:
@@ -193,7 +200,7 @@ class Climb:
         """Offer this point to the best, with its dual value raised where that may suffice."""
         goal, w, look = self.goal, self.w, self.look
         self.best.offer_primal(goal.primal(w, look), w)
-        self._offer(goal.dual(look), Slopes(look.g), float(np.sum((goal.C * look.pull) ** 2)))
+        self._offer(goal.dual(look), Slopes(look), float(np.sum((goal.C * look.pull) ** 2)))
         allowed = self.tol * self.best.primal
         if self.helper is None or self.best.gap <= self.tol:
             return
@@ -296,7 +303,7 @@ class Climb:
         goal, data, C = self.goal, self.goal.data, self.goal.C
         if data.is_wide:
             return
-        self.noise = loss, pull = noise or data.rounding(self.w, self.look.g)
+        self.noise = loss, pull = noise or data.rounding(self.w, self.look)
         norm = float(np.linalg.norm(C * self.look.pull))
         error = C * loss + C * pull * (norm + 0.5 * C * pull)
         if error <= ROUNDING_SHARE * self.tol * goal.primal(self.w, self.look):

@@ -7,8 +7,9 @@ Sums over blocks are float64 and in the order of the blocks: the thread count ch
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -33,6 +34,7 @@ LEAST_ROWS, BLOCKS = 512, 64  # of a block, unless it has more bytes: as many bl
 PARTS, LEAST_PART, LEAST_ENTRIES = 16, 1024, 1 << 17  # of the rows, each a call for a thread; rows and entries of one
 RUN = 8  # rows that lie next to each other, on average, for which they are not copied
 LITTLE = 1e6  # entries that one thread is done with before another wakes up
+LEAN, NOWHERE = 200_000, np.zeros(0)  # items above which looks do not keep g; and where it goes then
 PAGE = 512  # numbers of a page of memory: one thread gets new ones from the system faster than two at once
 GRAM_TIMES = 16  # columns for which a Hessian takes as long as a look
 GRAM_PARTS = 16  # sums of blocks, added up in their order
@@ -54,11 +56,18 @@ class Look(NamedTuple):
 
     terms: Terms
     pull: Array
-    g: Array  # gradient in the utilities, in the order of the risk's items
+    slopes: Array | Callable[[], Array]  # g, or what makes it: that of many items is seldom asked for
+    n_items: int
+
+    @property
+    def g(self) -> Array:
+        """Return the gradient in the utilities, in the order of the risk's items."""
+        return self.slopes() if callable(self.slopes) else self.slopes
 
     def scaled(self, share: float) -> Look:
         """Return what is seen where every pair weighs so much less."""
-        return Look(type(self.terms)(*(share * t for t in self.terms)), share * self.pull, share * self.g)
+        terms = type(self.terms)(*(share * t for t in self.terms))
+        return Look(terms, share * self.pull, lambda: share * self.g, self.n_items)
 
 
 @dataclass(frozen=True)
@@ -146,14 +155,14 @@ class LinearPairs:
 
     def subset(self, items: IntArray, risk: GroupedPairRisk) -> LinearPairs:
         """Return the pairs of another risk over some of the rows: where they lie if they are runs, else copied."""
-        in_place = self._are_runs(items)
         items = items if self.rows is None else self.rows[items]
+        in_place = self._are_runs(items)
         X, some = (self.X, items) if in_place else (self._copied(items), None)
         return LinearPairs.of(X, risk, precise=self.precise, pool=self.pool, some=some, doubt=self.doubt)
 
     def _are_runs(self, items: IntArray) -> bool:
-        """Return whether some rows are as quickly read from X as from a copy."""
-        if sparse.issparse(self.X) or self.rows is not None or self.X.strides[1] != self.X.itemsize:
+        """Return whether some rows of X are as quickly read there as from a copy."""
+        if sparse.issparse(self.X) or self.X.strides[1] != self.X.itemsize:
             return False
         return bool(RUN * np.count_nonzero(np.diff(items) != 1) < items.size)
 
@@ -189,16 +198,33 @@ class LinearPairs:
         return LinearPairs.of(self.X, risk, **how)
 
     def look(self, w: Array) -> Look:
-        """Return the pairs' sums, X'g and g at w: one pass over X."""
-        pull, sums, g = np.zeros(self.n_features), np.zeros(3), np.empty(self.n_items)
+        """Return the pairs' sums, X'g and g at w: one pass over X, and one more if g is asked for and was not kept."""
+        if self.is_lean:
+            return self._look(w, lambda: self._look(w, self._room()).g)
+        return self._look(w, self._room())
+
+    @cached_property
+    def is_lean(self) -> bool:
+        """Return whether looks do not keep g: of many items it would be much memory, for nothing mostly."""
+        return self.n_items > LEAN and int(np.max(np.diff(self.risk.starts))) * PARTS <= self.n_items
+
+    def _room(self) -> Array:
+        """Return room for g."""
+        g = np.empty(self.n_items)
         if self.pool is not None:
             g[::PAGE] = 0.0
-        for terms, part in self._map(lambda block: self._look_block(w, block, g[block.start : block.stop]), self.parts):
+        return g
+
+    def _look(self, w: Array, slopes: Array | Callable[[], Array]) -> Look:
+        """Return a look; g is written where there is an array for it."""
+        pull, sums = np.zeros(self.n_features), np.zeros(3)
+        where: Array = NOWHERE if callable(slopes) else slopes
+        for terms, part in self._map(lambda at: self._look_block(w, at, where[at.start : at.stop]), self.parts):
             sums += terms
             pull += part
         if self.doubt is not None and not np.isfinite(sums[0]):
             self.doubt()
-        return Look(type(terms)(*sums.tolist()), pull, g)
+        return Look(type(terms)(*sums.tolist()), pull, slopes, self.n_items)
 
     def curvature(self, w: Array, C: float) -> Curvature:
         """Return the Hessian of 1/2 ||w||^2 + C * risk at w, ready to solve with."""
@@ -263,28 +289,39 @@ class LinearPairs:
         """Return X'g for g in the order of the risk's items."""
         return self._pull_pieces(g, 0, self.n_items)
 
-    def rounding(self, w: Array, g: Array) -> tuple[float, float]:
+    def rounding(self, w: Array, look: Look) -> tuple[float, float]:
         """Estimate what float32 products cost at w: the error of the loss, and of X'g in norm.
 
         Some rows are multiplied in both precisions; their errors are independent and add in squares.
         """
-        starts = range(0, self.n_items, PROBE_ROWS)
-        some = starts[:: max(1, len(starts) // N_PROBES)]
-        loss = pull = 0.0
-        for a in some:
-            b = min(self.n_items, a + PROBE_ROWS)
-            narrow, wide = (load(self.X, self.rows, a, b, wide=k) for k in (False, True))
-            inside = g[a : a + PROBE_ROWS]
+        loss, pull, n = 0.0, 0.0, 0
+        for start, inside in self._probes(w, look):
+            stop, n = start + inside.size, n + inside.size
+            narrow, wide = (load(self.X, self.rows, start, stop, wide=k) for k in (False, True))
             loss += float(inside @ (narrow.product(w) - wide.product(w))) ** 2
             pull += float(np.sum((narrow.adjoint(inside) - wide.adjoint(inside)) ** 2))
-        grow = len(starts) / len(some)
+        grow = self.n_items / n
         return float(np.sqrt(grow * loss)), float(np.sqrt(grow * pull))
 
+    def _probes(self, w: Array, look: Look) -> Iterator[tuple[int, Array]]:
+        """Yield where some rows begin, and their part of g; that is computed anew where it was not kept."""
+        if self.is_lean:
+            for block in self.plan[:: max(1, len(self.plan) // N_PROBES)]:
+                ends = np.cumsum(np.diff(self.risk.starts)[block.groups])
+                n_groups = int(np.searchsorted(ends, min(PROBE_ROWS, int(ends[-1])))) + 1
+                some = Block(block.start, block.start + int(ends[n_groups - 1]), block.groups[:n_groups])
+                u = self.load(some.start, some.stop).product(w)
+                yield some.start, self.risk.evaluate_block(u, some)[1]
+            return
+        starts, g = range(0, self.n_items, PROBE_ROWS), look.g
+        for start in starts[:: max(1, len(starts) // N_PROBES)]:
+            yield start, g[start : start + PROBE_ROWS]
+
     def _look_block(self, w: Array, block: Block, g: Array) -> tuple[Terms, Array]:
-        """Return the sums over a block and its part of X'g; g is written."""
+        """Return the sums over a block and its part of X'g; g is written where it has room."""
         if sparse.issparse(self.X):
             rows = self.load(block.start, block.stop)
-            terms, _ = self.risk.evaluate_block(rows.product(w), block, g)
+            terms, g = self.risk.evaluate_block(rows.product(w), block, g if g.size else None)
             return terms, rows.adjoint(g)
         which, dtype = EVERY if self.rows is None else self.rows, float if self.is_wide else self.X.dtype
         most = max(1, PIECE_BYTES // (np.dtype(dtype).itemsize * self.n_features))

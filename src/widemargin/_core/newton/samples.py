@@ -10,7 +10,7 @@ import numpy as np
 from ..solution import Array
 from .curvature import Factor
 from .goals import Goal, Point, minimise
-from .plan import Lift
+from .plan import Draw, Lift
 
 if TYPE_CHECKING:
     from ..comparisons import IntArray
@@ -33,16 +33,19 @@ class Helper(NamedTuple):
     @classmethod
     def draw(cls, goal: Goal, plan: Plan, n_items: int) -> Helper:
         """Draw about n_items items with a fixed seed."""
-        items, own, whole, pieces, share, is_even = plan.draw(goal.data, n_items, SEED)
-        helper = cls(
-            items,
-            replace(goal, data=own, proxy=pieces, share=share),
-            replace(goal, data=whole, proxy=pieces),
-            share,
-            is_even,
-        )
+        return cls.of(goal, plan.draw(goal.data, n_items, SEED))
+
+    @classmethod
+    def of(cls, goal: Goal, draw: Draw) -> Helper:
+        """Return a sample of the pairs of a goal."""
+        own, whole = (replace(goal, data=data, proxy=draw.pieces) for data in (draw.own, draw.whole))
+        helper = cls(draw.items, replace(own, share=draw.share), whole, draw.share, draw.is_even)
         helper = helper.smoothed(goal.data.risk.h)
         return helper.widened() if goal.data.precise else helper
+
+    def smaller(self, n_items: int) -> Helper:
+        """Return a sample of this one: what is drawn from fewer costs less."""
+        return Helper.of(self.whole, Draw.of(self.whole.data, n_items, SEED))
 
     def smoothed(self, h: float) -> Helper:
         """Return the same sample under another smoothing."""
@@ -58,17 +61,18 @@ class Helper(NamedTuple):
 
 
 class Slopes(NamedTuple):
-    """A dual point by items: g of a look, changed at some of them. Arrays of all items are made once, at the end."""
+    """A dual point by items: g of a look, at some of them another one's. Arrays of all items are made when needed."""
 
-    g: Array
+    look: Look
     items: IntArray | None = None
-    change: Array | float = 0.0
+    before: Look | None = None  # at these items
+    after: Look | None = None
 
     def coefficients(self, C: float) -> Array:
         """Return the dual point pulled back to the items."""
-        out = self.g * -C
-        if self.items is not None:
-            out[self.items] -= C * self.change
+        out = self.look.g * -C
+        if self.before is not None and self.after is not None:
+            out[self.items] -= C * (self.after.g - self.before.g)
         return out
 
 
@@ -106,7 +110,7 @@ def raised_dual(
         end = minimise(part, lift.w, is_done, 6, Factor(C * lift.gram), learns=True)
     gram = end.curvature.gram / C if isinstance(end.curvature, Factor) else None
     norm = float(np.sum((part.centre - C * end.look.pull) ** 2))
-    slopes = Slopes(look.g, helper.items, end.look.g - own.g)
+    slopes = Slopes(look, helper.items, own, end.look)
     return Raised(base + part.dual(end.look), norm, slopes, None if gram is None else Lift(end.w, gram))
 
 

@@ -62,7 +62,7 @@ def _along(goal: Goal, plan: Plan, near: Trace, size: int | None, tol: float) ->
         if not goal.data.risk.is_exact:
             missed += goal.smoothing_cost(near.w, near.look)
         if missed <= STAY * tol * goal.primal(near.w, near.look):
-            is_seen = near.seen is not None and near.seen.g.size == helper.items.size
+            is_seen = near.seen is not None and near.seen.n_items == helper.items.size
             seen = near.seen if is_seen else helper.whole.data.look(near.w)
             return Start(near.w, near.h, helper, curvature, look=near.look, seen=seen, lift=near.lift, noise=near.noise)
     return _on_curve(goal, plan, near, curvature)._replace(helper=helper)
