@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from operator import attrgetter
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -24,6 +25,7 @@ FEW_PAIRS = (2, 1)  # times the items: so many pairs of a hinge, or a squared hi
 FINE, STEEP = 1e-7, 100.0
 LOOSE = 1e-6  # gap from which it need not be
 HANDED_H = 0.5  # of Newton's smoothing where it hands over: its slopes stop at the margins, a barrier's go on
+LOST = 1.0  # gap of Newton's point from which on it is as good as another C's solution
 WALK_PAIRS = 200_000  # pairs up to which a walk looks at them all
 WALK_PARTNERS = 15  # the same for each item, where an interior point is the other way
 SAME = 1e-10  # gap up to which an exact answer is kept for another C
@@ -103,6 +105,9 @@ class LevelSolving:
         if solution.status is Status.CONVERGED or not self._may_take_implicit_pairs(task):
             return name, solution
         start = _core.interior_point.Start(task.start, HANDED_H * task.plan[2].end_h)
+        if solution.gap > LOST:
+            near = start.near(task.start, solution.objective, C * task.comparisons.total_weight)
+            start = max(start, near, key=attrgetter("h"))
         found = self._implicit_pairs(task, map_, C, start)
         return found or (self._sure_newton(task, map_, C, np.inf) if budget < np.inf else (name, solution))
 
