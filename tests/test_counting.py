@@ -126,6 +126,13 @@ def test_sorted_levels_equal_twin(case, step, in_order):
     for mine, twin in zip((have.order, have.rank, have.starts), codes_ref.sort_levels(level, group), strict=True):
         assert_array_equal(mine, twin)
     assert_array_equal(have.runs[0], codes_ref.level_runs(have.rank, have.starts))
+    if in_order:  # any finite values will do then, whole numbers or not, negative or far apart
+        for value in (level, level - 7, 10**9 * level, 0.1 * level, np.exp(3.0 * levels.level), level - 0.5):
+            straight = comparisons.from_runs(value, comparisons.starts_of(group), levels.weight)
+            for mine, twin in zip(
+                (straight.order, straight.rank, straight.starts), codes_ref.sort_levels(level, group), strict=True
+            ):
+                assert_array_equal(mine, twin)
     better, worse = np.nonzero((level[:, None] > level) & (group[:, None] == group))
     assert have.n_pairs == better.size
     assert set(zip(*have.pairs(), strict=True)) == set(zip(better, worse, strict=True))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from functools import partial
 from numbers import Integral, Real
 
 import numpy as np
@@ -16,7 +15,7 @@ from ._core.gram import BYTES_WHOLE
 from ._core.losses import BY_NAME as LOSSES
 from ._core.solution import Status, relative_gap
 from ._finite import check_finite, may_be_left
-from ._queries import query_codes
+from ._queries import Queries
 from ._solving import Solving
 from ._task import Every
 from .exceptions import CollapseWarning
@@ -97,7 +96,7 @@ class PreferenceEstimator(Solving, BaseEstimator):
         return X
 
     def _check_samples(self, X, y, sample_weight, qid=None, *, sees_all=False, **check_y):
-        """Return items, y, weights, what codes their queries, and the positions of the rows kept.
+        """Return items, y, weights, their queries, and the positions of the rows kept.
 
         Rows of no weight are left out.
         With `sees_all` nan and infinity in X may be left for the fit to find: `_is_left` tells.
@@ -115,11 +114,11 @@ class PreferenceEstimator(Solving, BaseEstimator):
             check_finite(X, type(self).__name__)
         if self._is_precomputed:
             self._check_items(X, reset=True)
-        codes = partial(query_codes, qid, X.shape[0])
         if isinstance(kept, Every):
-            return X, y, weight, codes, kept
+            return X, y, weight, Queries(qid, X.shape[0]), kept
+        queries = Queries(qid, X.shape[0], kept)
         X = X[np.ix_(kept, kept)] if self._is_precomputed else X[kept]
-        return X, y[kept], weight[kept], lambda: codes()[kept], kept
+        return X, y[kept], weight[kept], queries, kept
 
     def _is_left(self, X, kept):
         """Whether a fit that looks at all pairs will find nan and infinity in X on its way."""

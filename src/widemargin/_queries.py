@@ -1,10 +1,46 @@
 """Query ids, of any kind and in any order, as integer codes."""
 
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from ._core import _codes
+from ._core.comparisons import starts_of
+
+EXACT = 1 << 53  # integers up to which float64 holds them all
+
+
+@dataclass(frozen=True)
+class Queries:
+    """The queries of the rows that are kept, all if that is None; looked at when they are asked for."""
+
+    qid: Any
+    n_rows: int
+    kept: Any = None
+
+    @cached_property
+    def ids(self):
+        """Return the ids of all rows; None for one query."""
+        return None if self.qid is None else query_ids(self.qid, self.n_rows)
+
+    def codes(self):
+        """Return the queries as codes 0, 1, ..."""
+        codes = codes_of(self.ids, self.n_rows)
+        return codes if self.kept is None else codes[self.kept]
+
+    @property
+    def starts(self):
+        """Return where queries begin that lie one after the other, and the end; None where they do not, or may not."""
+        if self.kept is not None or self.n_rows == 0:
+            return None
+        if self.ids is None:
+            return np.array([0, self.n_rows])
+        if not np.can_cast(self.ids.dtype, np.int64):
+            return None
+        return starts_of(np.ascontiguousarray(self.ids, dtype=np.int64))
 
 
 def query_codes(qid, n_rows):
@@ -13,16 +49,24 @@ def query_codes(qid, n_rows):
     Ids may be any hashable; if they have no order among them (1 and "a") the order of first appearance is
     taken.
     """
-    if qid is None:
-        return np.zeros(n_rows, dtype=np.int64)
+    return Queries(qid, n_rows).codes()
+
+
+def query_ids(qid, n_rows):
+    """Return ids as an array, one per row; refuse missing ones."""
     ids = np.fromiter(qid, dtype=object) if isinstance(qid, list | tuple) else np.asarray(qid)
     if ids.shape != (n_rows,):
         raise ValueError(f"qid has shape {ids.shape}, expected ({n_rows},): pass one query id per row.")
     if any(map(is_missing, ids)) if ids.dtype == object else ids.dtype.kind not in "iub" and np.any(ids != ids):  # noqa: PLR0124 (nan, NaT)
         raise ValueError("qid has missing values (None, nan, NaT), expected an id in every row; fill or drop them.")
-    if ids.dtype == object:
-        return _object_codes(ids)
-    return dense_codes(ids)
+    return ids
+
+
+def codes_of(ids, n_rows):
+    """Return the place of each id among all; zeros where there are none."""
+    if ids is None:
+        return np.zeros(n_rows, dtype=np.int64)
+    return _object_codes(ids) if ids.dtype == object else dense_codes(ids)
 
 
 def dense_codes(values):
@@ -38,6 +82,15 @@ def dense_codes(values):
     elif np.all(values[1:] >= values[:-1]):
         return np.concatenate([[0], np.cumsum(values[1:] != values[:-1])])
     return np.unique(values, return_inverse=True)[1].astype(np.int64)
+
+
+def numbers(values):
+    """Return values as float64, or int64 where they are integers, if none loses digits as float64; else None."""
+    if values.dtype.kind not in "iub":
+        return np.ascontiguousarray(values, dtype=float)
+    if values.size and max(abs(int(values.min())), abs(int(values.max()))) > EXACT:
+        return None
+    return np.ascontiguousarray(values, dtype=np.int64)
 
 
 def qid_from_group_sizes(sizes):

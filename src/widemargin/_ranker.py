@@ -10,7 +10,7 @@ from sklearn.base import RegressorMixin
 
 from ._core import comparisons, rules
 from ._estimator import PreferenceEstimator
-from ._queries import dense_codes, query_codes
+from ._queries import dense_codes, numbers, query_codes
 from ._task import Every
 from .exceptions import NoComparisonsError
 from .metrics import concordance
@@ -23,14 +23,14 @@ class Ranker(RegressorMixin, PreferenceEstimator):
     __metadata_request__score = {"qid": True}  # noqa: RUF012
 
     def _check_queries(self, X, y, qid, sample_weight, *, sees_all=False):
-        """Return items, y, what codes their queries, weights and kept positions; remembers what utilities must know."""
+        """Return items, y, their queries, weights and kept positions; remembers what utilities must know."""
         self._qid_column = qid if isinstance(qid, str) else None
         X, qid = self._split_qid(X, qid)
         given = {"qid": qid, "sees_all": sees_all, "y_numeric": True}
-        items, grades, weight, codes, kept = self._check_samples(X, y, sample_weight, **given)
+        items, grades, weight, queries, kept = self._check_samples(X, y, sample_weight, **given)
         if grades.dtype.kind not in "iu":  # large integers differ as such
             grades = np.asarray(grades, dtype=float)
-        return items, grades, codes, weight, kept
+        return items, grades, queries, weight, kept
 
     def _count_queries(self, group, kept):
         """Remember what scoring must know."""
@@ -38,10 +38,16 @@ class Ranker(RegressorMixin, PreferenceEstimator):
 
     def _check_graded(self, X, y, qid, sample_weight, *, sees_all=False):
         """Return items, their levels within queries and kept positions; there is something to compare."""
-        items, grades, codes, weight, kept = self._check_queries(X, y, qid, sample_weight, sees_all=sees_all)
-        group, n_threads = codes(), effective_n_jobs(getattr(self, "n_jobs", None))
-        self._count_queries(group, kept)
-        levels = comparisons.from_levels(dense_codes(grades), group, weight, is_own=True, n_threads=n_threads)
+        items, grades, queries, weight, kept = self._check_queries(X, y, qid, sample_weight, sees_all=sees_all)
+        n_threads = effective_n_jobs(getattr(self, "n_jobs", None))
+        values, starts = numbers(grades), queries.starts
+        if values is None or starts is None:
+            group = queries.codes()
+            self._count_queries(group, kept)
+            levels = comparisons.from_levels(dense_codes(grades), group, weight, n_threads=n_threads)
+        else:  # as they are: coding them costs as much
+            self._n_queries = starts.size - 1
+            levels = comparisons.from_runs(values, starts, weight, n_threads=n_threads)
         if levels.n_pairs == 0:
             raise NoComparisonsError(_nothing_to_compare(grades, self._n_queries))
         return items, levels, kept

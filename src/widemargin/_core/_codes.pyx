@@ -167,63 +167,118 @@ def sort_levels(const int64_t[::1] level, const int64_t[::1] group, int64_t n_le
     return at
 
 
-def runs(const int64_t[::1] x):
-    """Return how many different numbers there are, and how often one occurs at most, in ascending order; else 0 and 0."""
-    cdef Py_ssize_t i, n = 0, begin = 0, most = 0
+def runs(const int64_t[::1] x, int64_t[::1] starts):
+    """Write where runs of equal numbers begin, and the end; return how many they are, 0 where they do not ascend."""
+    cdef Py_ssize_t i, n = 0
+    if x.shape[0] == 0:
+        return 0
     with nogil:
-        for i in range(1, x.shape[0] + 1):
-            if i == x.shape[0] or x[i] != x[i - 1]:
-                n, most, begin = n + 1, max(most, i - begin), i
-                if i < x.shape[0] and x[i] < x[i - 1]:
-                    n = most = 0
+        starts[0] = 0
+        for i in range(1, x.shape[0]):
+            if x[i] != x[i - 1]:
+                if x[i] < x[i - 1]:
+                    n = -1
                     break
-    return n, most
+                n += 1
+                starts[n] = i
+        starts[n + 1] = x.shape[0]
+    return n + 1
 
 
 def level_runs(const int64_t[::1] rank, const int64_t[::1] starts, int64_t[::1] ends):
-    """Write where the runs of sorted items of one group and one level end; there are as many as `rank` tells of groups.
+    """Write where the runs of sorted items of one group and one level end, as many as `rank` tells; return the pairs.
 
     Nothing branches: each item says that its run ends behind it, and the last one is right.
     """
     cdef Py_ssize_t q, k, first = 0
-    cdef int64_t top
+    cdef int64_t top, begin, n_pairs = 0
     with nogil:
         for q in range(starts.shape[0] - 1):
-            top = rank[starts[q]]
+            begin, top = starts[q], rank[starts[q]]
             for k in range(starts[q], starts[q + 1]):
                 ends[first + top - rank[k]] = k + 1
+            for k in range(first, first + top + 1):
+                n_pairs += (ends[k] - begin) * (starts[q + 1] - ends[k])
+                begin = ends[k]
             first += top + 1
+    return n_pairs
 
 
-def sort_in_place(int64_t[::1] level, int64_t[::1] group, Py_ssize_t first, int64_t n_levels, int64_t n_groups,
-                  Py_ssize_t most, int64_t[::1] starts):
-    """Do the work of `sort_levels` for groups that lie in order, `most` items at most in each: group becomes order, level rank.
+cdef bint count_levels(const number* x, Py_ssize_t n, number low, Py_ssize_t n_levels, int32_t* level, int64_t* place,
+                       int64_t* ranks, Py_ssize_t first, int64_t* order, int64_t* rank) noexcept nogil:
+    """Sort a group whose values are few whole numbers by counting; False where one is a fraction."""
+    cdef Py_ssize_t i, k, r = 0, end = n
+    memset(place, 0, n_levels * sizeof(int64_t))
+    for i in range(n):
+        k = <Py_ssize_t> (x[i] - low)
+        if not low + k == x[i]:
+            return False
+        level[i] = <int32_t> k
+        place[k] += 1
+    for k in range(n_levels):
+        end -= place[k]
+        ranks[k] = r
+        r += place[k] > 0
+        place[k] = end
+    for i in range(n):
+        k = level[i]
+        order[place[k]] = first + i
+        rank[place[k]] = ranks[k]
+        place[k] += 1
+    return True
 
-    Groups are group[0] and less than n_groups more; items are counted from `first`. Some groups at a time are copied, sorted and
-    written back: as many as have an item for each level.
+
+cdef void sort_values(const number* x, Py_ssize_t n, double* u, int32_t* by_u, Py_ssize_t first, int64_t* order,
+                      int64_t* rank) noexcept nogil:
+    """Sort a group of any values that are exact as float64."""
+    cdef Py_ssize_t i, k, begin = 0, r = 0
+    for i in range(n):
+        u[i] = <double> x[i]
+    sort_by_value(u, n, by_u, by_u + n, by_u + 2 * n)
+    for i in range(1, n + 1):
+        if i == n or u[by_u[i]] != u[by_u[i - 1]]:
+            for k in range(begin, i):  # the best come first, and equals as they lie
+                order[n - i + k - begin] = first + by_u[k]
+                rank[n - i + k - begin] = r
+            begin, r = i, r + 1
+
+
+def sort_runs(const number[::1] x, const int64_t[::1] starts, int64_t[::1] order, int64_t[::1] rank):
+    """Write the items of groups that lie one after the other by (group, value descending, index), and their ranks.
+
+    Ranks count the different values of a group from 0. Values are finite, and exact as float64; whole numbers of a range not
+    much wider than the group are counted, others sorted.
     """
-    cdef Py_ssize_t start, stop = level.shape[0], k, n, size = most + n_levels, at = n_groups
-    cdef int64_t low, many
-    cdef int64_t* room = <int64_t*> malloc((4 * size + max(n_levels, n_groups)) * sizeof(int64_t))
-    cdef int64_t* own = room + size  # groups
-    cdef int64_t* order = own + size
-    cdef int64_t* place = order + 2 * size
-    if room == NULL:
+    cdef Py_ssize_t q, a, i, n, most = 1, n_levels = 0, n_groups = starts.shape[0] - 1
+    cdef number low, high
+    cdef bint is_whole = True
+    cdef double* u
+    cdef int32_t* by_u
+    cdef int64_t* place
+    for q in range(n_groups):
+        most = max(most, starts[q + 1] - starts[q])
+    if most >= 1 << 31:
+        raise ValueError("a group has 2^31 items or more")
+    u = <double*> malloc(most * sizeof(double))
+    by_u = <int32_t*> malloc((3 * most + 1) * sizeof(int32_t))
+    place = <int64_t*> malloc(2 * (RANGE * most + 1) * sizeof(int64_t))
+    if u == NULL or by_u == NULL or place == NULL:
+        free(u)
+        free(by_u)
+        free(place)
         raise MemoryError
-    starts[at] = first + stop
     with nogil:
-        while stop > 0:
-            start = max(0, stop - n_levels)
-            while start > 0 and group[start] == group[start - 1]:
-                start -= 1
-            n, low, many = stop - start, group[start], group[stop - 1] - group[start] + 1
-            for k in range(n):
-                room[k] = level[start + k]
-                own[k] = group[start + k] - low
-            sort_part(room, own, n, n_levels, many, order + size, place, order)
-            at = count_ranks(room, own, order, n, &level[start], &starts[0], at, first + start)
-            for k in range(n):
-                group[start + k] = first + start + order[k]
-            stop = start
-    free(room)
-    return at
+        for q in range(n_groups):
+            a, n = starts[q], starts[q + 1] - starts[q]
+            low = high = x[a]
+            for i in range(a + 1, a + n):
+                low, high = min(low, x[i]), max(high, x[i])
+            is_whole = is_whole and <double> high - <double> low < RANGE * n
+            if is_whole:
+                n_levels = <Py_ssize_t> (high - low) + 1
+                is_whole = count_levels(&x[a], n, low, n_levels, by_u, place, place + n_levels, a, &order[a], &rank[a])
+            if not is_whole:
+                sort_values(&x[a], n, u, by_u, a, &order[a], &rank[a])
+    free(u)
+    free(by_u)
+    free(place)

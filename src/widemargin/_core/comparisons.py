@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from . import _codes
-from .pool import Pool
+from .pool import Pool, room
 from .solution import Array
 
 SPARSE = 16  # counters per item up to which items are sorted by counting
-SHORT = 1 << 15  # items of a group, and levels, up to which groups that lie in order are sorted where they are
 MANY = 200_000  # items that two threads sort, each its half
 IntArray: TypeAlias = NDArray[np.int64]
 
@@ -141,9 +140,13 @@ class Levels:
     @cached_property
     def runs(self) -> tuple[IntArray, IntArray]:
         """Return the ends and the sizes of the runs of sorted items of one group and one level."""
+        return self._counted[0], np.diff(self._counted[0], prepend=0)
+
+    @cached_property
+    def _counted(self) -> tuple[IntArray, int]:
+        """Return where runs end, and the number of pairs."""
         ends = np.empty(int(self.n_levels.sum()), np.int64)
-        _codes.level_runs(self.rank, self.starts, ends)
-        return ends, np.diff(ends, prepend=0)
+        return ends, _codes.level_runs(self.rank, self.starts, ends)
 
     @cached_property
     def group_of_run(self) -> IntArray:
@@ -155,11 +158,10 @@ class Levels:
         """Return how many levels each group has."""
         return self.rank[self.starts[:-1]] + 1
 
-    @cached_property
+    @property
     def n_pairs(self) -> int:
         """Return the number of pairs, a Python integer: it may exceed 2^31."""
-        ends, sizes = self.runs
-        return int(sizes @ (self.starts[self.group_of_run + 1] - ends))
+        return self._counted[1]
 
     @property
     def is_plain(self) -> bool:
@@ -193,39 +195,40 @@ class Levels:
         )
 
 
-def from_levels(level: IntArray, group: IntArray, weight: Array, *, is_own: bool = False, n_threads: int = 1) -> Levels:
-    """Compare every two items of different level in the same group: 000 (4), 004 (85).
-
-    With `is_own` the codes are nobody else's, and may become the order and the ranks.
-    """
+def from_levels(level: IntArray, group: IntArray, weight: Array, *, n_threads: int = 1) -> Levels:
+    """Compare every two items of different level in the same group: 000 (4), 004 (85)."""
     n_levels, n_groups = (int(codes.max(initial=0)) + 1 for codes in (level, group))
     if max(n_levels, n_groups) > SPARSE * (level.size + 1):  # of a small part of the data: made dense first
         level, group = (np.unique(codes, return_inverse=True)[1] for codes in (level, group))
         return from_levels(level, group, weight)
-    starts, (n_runs, longest) = np.empty(n_groups + 1, np.int64), _codes.runs(group)
-    if n_runs == 0 or max(n_levels, longest) > SHORT:
-        order, rank = np.empty_like(group), np.empty_like(level)
-        at = _codes.sort_levels(level, group, n_levels, n_groups, order, rank, starts)
-        return Levels(weight, order, rank, starts[at:], is_sorted=n_runs > 0)
-    if not is_own:
-        level, group = level.copy(), group.copy()
-
-    def sort(rows: slice, groups: slice) -> int:
-        sizes = n_levels, groups.stop - groups.start - 1, longest
-        return _codes.sort_in_place(level[rows], group[rows], rows.start, *sizes, starts[groups])
-
-    if n_threads > 1 and level.size >= MANY and n_runs == n_groups > 1:
-        Pool(2).map(lambda half: sort(*half), _halves(group))
-        return Levels(weight, group, level, starts, is_sorted=True)
-    at = sort(slice(0, level.size), slice(0, n_groups + 1))
-    return Levels(weight, group, level, starts[at:], is_sorted=True)
+    starts = starts_of(group)
+    if starts is not None:
+        return from_runs(level, starts, weight, n_threads=n_threads)
+    starts, order, rank = np.empty(n_groups + 1, np.int64), np.empty_like(group), np.empty_like(level)
+    at = _codes.sort_levels(level, group, n_levels, n_groups, order, rank, starts)
+    return Levels(weight, order, rank, starts[at:], is_sorted=False)
 
 
-def _halves(group: IntArray) -> list[tuple[slice, slice]]:
-    """Return two halves of items that are sorted by group, the rows of each, and its groups with the next."""
-    middle, n_groups = max(1, int(group[group.size // 2])), int(group[-1]) + 1
-    cut = int(np.searchsorted(group, middle))
-    return [(slice(0, cut), slice(0, middle + 1)), (slice(cut, group.size), slice(middle, n_groups + 1))]
+def starts_of(group: IntArray) -> IntArray | None:
+    """Return where groups begin that lie one after the other, and the end; None where they do not."""
+    starts = np.empty(group.size + 1, np.int64)  # memory that is not written to costs nothing
+    n = _codes.runs(group, starts)
+    return starts[: n + 1].copy() if n > 0 else None
+
+
+def from_runs(value: NDArray, starts: IntArray, weight: Array, *, n_threads: int = 1) -> Levels:
+    """Compare every two items of different value in the same group, of groups that lie one after the other.
+
+    Values are int64 or float64, and finite.
+    """
+    order, rank = room(value.size, np.int64, n_threads), room(value.size, np.int64, n_threads)
+    middle, n_groups = int(np.searchsorted(starts, value.size // 2)), starts.size - 1
+    halves = [slice(0, middle + 1), slice(middle, n_groups + 1)]
+    if n_threads == 1 or value.size < MANY or not 0 < middle < n_groups:
+        _codes.sort_runs(value, starts, order, rank)
+    else:
+        Pool(2).map(lambda groups: _codes.sort_runs(value, starts[groups], order, rank), halves)
+    return Levels(weight, order, rank, starts, is_sorted=True)
 
 
 def from_pairs(first: IntArray, second: IntArray, weight: Array, n_items: int) -> Rows:

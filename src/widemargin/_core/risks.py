@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -236,9 +237,9 @@ class GroupedPairRisk:
         ends = np.cumsum(np.diff(self.starts)[by_row])
         cuts = np.flatnonzero(np.diff(ends // n_rows, prepend=0)) + 1
         cuts = np.append(cuts[cuts < ends.size], ends.size)
-        begin = np.concatenate([[0], ends[cuts[:-1] - 1]])
-        groups = np.split(by_row, cuts[:-1])
-        return [Block(int(a), int(ends[c - 1]), g) for a, c, g in zip(begin, cuts, groups, strict=True)]
+        bounds = np.concatenate([[0], cuts]).tolist()
+        rows = np.concatenate([[0], ends[cuts - 1]]).tolist()
+        return [Block(a, b, by_row[i:j]) for (a, b), (i, j) in zip(pairwise(rows), pairwise(bounds), strict=True)]
 
     @property
     def is_contiguous(self) -> bool:

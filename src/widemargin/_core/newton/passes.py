@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from .. import _counting
+from ..pool import room
 from ..risks import Block
 from ..solution import Array
 from .curvature import Corner, Curvature, Factor, Iterative
@@ -35,7 +36,6 @@ PARTS, LEAST_PART, LEAST_ENTRIES = 16, 1024, 1 << 17  # of the rows, each a call
 RUN = 8  # rows that lie next to each other, on average, for which they are not copied
 LITTLE = 1e6  # entries that one thread is done with before another wakes up
 LEAN, NOWHERE = 200_000, np.zeros(0)  # items above which looks do not keep g; and where it goes then
-PAGE = 512  # numbers of a page of memory: one thread gets new ones from the system faster than two at once
 GRAM_TIMES = 16  # columns for which a Hessian takes as long as a look
 GRAM_PARTS = 16  # sums of blocks, added up in their order
 SOME = 500  # rows whose utilities stand for all when their size is needed
@@ -210,10 +210,7 @@ class LinearPairs:
 
     def _room(self) -> Array:
         """Return room for g."""
-        g = np.empty(self.n_items)
-        if self.pool is not None:
-            g[::PAGE] = 0.0
-        return g
+        return room(self.n_items, np.float64, 1 if self.pool is None else self.pool.n_threads)
 
     def _look(self, w: Array, slopes: Array | Callable[[], Array]) -> Look:
         """Return a look; g is written where there is an array for it."""
