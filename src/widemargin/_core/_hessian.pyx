@@ -12,6 +12,12 @@ from ._pair_sums cimport FEW, MOST
 from ._partners cimport Ahead, Scratch, allocate, load, release, visit
 from ._sorting cimport sort_by_value
 
+cdef extern from "_row_mixes.h":
+    void narrow_add(float* y, float a, const float* x, Py_ssize_t n) noexcept nogil
+    void narrow_mix(float* y, float a, const float* x, float b, const float* z, Py_ssize_t n) noexcept nogil
+    void wide_add(double* y, double a, const double* x, Py_ssize_t n) noexcept nogil
+    void wide_mix(double* y, double a, const double* x, double b, const double* z, Py_ssize_t n) noexcept nogil
+
 FEW_LEVELS = FEW  # beyond, the sums of `laplacian_rows` are in a tree
 
 ctypedef fused real:
@@ -98,15 +104,17 @@ def degrees(const double[::1] u, int64_t base, const int64_t[::1] order, const i
 
 
 cdef inline void add_row(real* y, real a, const real* x, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t c
-    for c in range(n):
-        y[c] += a * x[c]
+    if real is float:
+        narrow_add(y, a, x, n)
+    else:
+        wide_add(y, a, x, n)
 
 
 cdef inline void mix_rows(real* y, real a, const real* x, real b, const real* z, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t c
-    for c in range(n):
-        y[c] = a * x[c] + b * z[c]
+    if real is float:
+        narrow_mix(y, a, x, b, z, n)
+    else:
+        wide_mix(y, a, x, b, z, n)
 
 
 def laplacian_rows(const double[::1] u, int64_t base, const int64_t[::1] order, const int64_t[::1] rank,
