@@ -16,6 +16,7 @@ from widemargin._core.losses import HINGE
 from widemargin._core.maps import KernelMap, LinearMap
 from widemargin._core.risks import GroupedPairRisk
 from widemargin._core.solution import Status
+from widemargin.exceptions import ConvergenceWarning
 from widemargin.model_selection import c_path
 
 TOL = 1e-6
@@ -190,6 +191,48 @@ def test_solves_share_the_inverse():
     assert pairs.space.inverse is inverse
     assert warm.n_iter < cold.n_iter
     assert warm.objective == pytest.approx(cold.objective, rel=2e-4)
+
+
+@pytest.mark.parametrize("seed", [12, 26, 36, 37])
+@pytest.mark.parametrize("C", [300.0, 1000.0, 3000.0])
+def test_products_that_are_spent_too_early_begin_again(seed, C):
+    """Of pairs that were held back, what their multipliers did not do may be left when the products are gone."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(200, 3))
+    y = np.digitize(X[:, 0] + 0.5 * rng.normal(size=200), [-1, -0.3, 0.3, 1]).astype(np.int64)
+    levels = from_levels(y, np.zeros(200, np.int64), np.ones(200))
+    found = posed(levels, np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2) / 3)).solve(C, tol=1e-4, max_iter=100)
+    assert found.status is Status.CONVERGED
+    assert found.gap <= 1e-4
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("C", [1e-3, 1.0, 100.0])
+def test_wide_items_are_seen_through_their_gram_matrix(form, loss, C):
+    """More features than items, lone and along a path: the objective of the kernel machine on the same matrix."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(350, 400)) * (rng.random((350, 400)) < 0.2)
+    y = np.digitize(X[:, :20].sum(axis=1) + rng.normal(size=350), [-2, 0, 2])
+    by_kernel = RankingSVM(C, kernel="precomputed", loss=loss, tol=1e-5).fit(X @ X.T, y)
+    alone = RankingSVM(C, loss=loss).fit(form(X), y)
+    for model in (alone, *c_path(RankingSVM(loss=loss), form(X), y, [0.3 * C, C]).estimators[1:]):
+        assert model.converged_
+        assert model.coef_.shape == (400,)
+        assert_allclose(model.objective_, by_kernel.objective_, rtol=1.5e-4)
+        s = X @ model.coef_
+        short = np.maximum(1.0 - (s[:, None] - s)[y[:, None] > y], 0.0)
+        cost = float(np.sum(short**2 if loss == "squared_hinge" else short))
+        assert_allclose(model.objective_, 0.5 * model.coef_ @ model.coef_ + C * cost, rtol=1e-8)
+
+
+def test_wide_items_that_do_not_converge_say_so():
+    """Steps that are too few for Newton and too few for the interior point: a warning, and a model."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(350, 400)), rng.integers(0, 4, 350)
+    with pytest.warns(ConvergenceWarning):
+        model = RankingSVM(1000.0, max_iter=2).fit(X, y)
+    assert model.coef_.shape == (400,)
 
 
 @pytest.mark.parametrize("C", [1e-4, 1.0, 1e3])

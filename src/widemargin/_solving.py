@@ -156,14 +156,19 @@ class Solving(LevelSolving):
         most = 0 if self._is_on_path(task) and not begins else self._most_exact_rows(task.map_)
 
         def solve(map_):
-            plan = self._row_plan(task, part)
-            found = self._walk(task, C, part) or self._solve_rows_at(rows, map_, C, plan, most)
-            n_steps = found[1].n_iter * (HELD_STEPS if map_.is_gram else 1)
-            if found[0] == "newton" and self._walk_may_pay(task, map_, rows.merged.shape[0], n_steps, part):
-                self._begin_walk(task, rows.merged, map_, C, found[1], part)
-            return found
+            plan, seen = self._row_plan(task, part), self._seen(task, map_) if map_.is_gram else map_
+            found = self._walk(task, C, part) or self._solve_rows_at(rows, seen, C, plan, most)
+            n_steps = found[1].n_iter * (HELD_STEPS if seen.is_gram else 1)
+            if found[0] == "newton" and self._walk_may_pay(task, seen, rows.merged.shape[0], n_steps, part):
+                self._begin_walk(task, rows.merged, seen, C, found[1], part)
+            return self._in_columns_of(map_, seen, found)
 
         return task.answer(C, self.tol, lambda: self._solve_by_rank(task, solve), part)
+
+    def _in_columns_of(self, map_, seen, found):
+        """Return what was found for coefficients of the items in the columns of X, where solvers saw the former."""
+        name, solution = found
+        return found if seen is map_ else (name, replace(solution, weights=map_.adjoint_exact(solution.weights)))
 
     def _row_plan(self, task, part):
         """Return what the solves of a part share."""

@@ -63,7 +63,7 @@ class LevelSolving:
 
         def solve(map_):
             if not is_explicit:
-                return self._walk(task, C) or self._solve_implicit(task, map_, C)
+                return self._solve_unwritten(task, map_, C)
             found = self._from_nearby(task, map_, C) or (None if is_exact else self._implicit_pairs(task, map_, C))
             return found or self._interior_point(task.rows, map_, C)
 
@@ -73,15 +73,28 @@ class LevelSolving:
         """Whether few pairs are to be solved to rounding: with a kernel only of few items, or if bounds need it."""
         return not map_.is_gram or levels.n_items <= EXACT_ITEMS or self._is_dented
 
-    def _solve_implicit(self, task, map_, C):
-        """Solve implicit pairs by Newton; where that fails, or is dear, by solvers that write them out."""
+    def _solve_unwritten(self, task, map_, C):
+        """Solve pairs that are not written out, unless they are few; in coefficients of the items where X is wide."""
         if self._has_few_pairs(task, map_):
             plan = self._row_plan(task, 0)
             found = self._rows_newton(task.rows, map_, C, plan, self.max_iter)
             if found[1].status is Status.CONVERGED:
                 return found
+        seen = self._seen(task, map_)
+        return self._in_columns_of(map_, seen, self._walk(task, C) or self._solve_implicit(task, seen, C))
+
+    def _seen(self, task, map_):
+        """Return what solvers see instead of few items with many features: the Gram matrix."""
+        if not self._is_linear or 2 * map_.n_features <= map_.n_items or map_.n_items > GRAM_ITEMS:
+            return map_
+        if task.seen is None:
+            task.seen = maps.KernelMap(map_.gram())
+        return task.seen
+
+    def _solve_implicit(self, task, map_, C):
+        """Solve implicit pairs by Newton; where that fails, or is dear, by solvers that write them out."""
         budget, last = self._budget(task, map_), task.answers.get(0)
-        if budget < np.inf and last is not None and last.solver == "interior_point":  # Newton was given up there
+        if budget < np.inf and last is not None and self._was_dear(task, last):
             cost = C * task.comparisons.total_weight
             start = _core.interior_point.Start.near(task.start, last.solution.objective, cost)
             found = self._implicit_pairs(task, map_, C, start) or self._written_out(task, map_, C)
@@ -89,7 +102,7 @@ class LevelSolving:
                 return found
         name, solution = self._implicit_newton(task, map_, C, budget)
         n_pairs = task.comparisons.n_pairs
-        most = WALK_PARTNERS * map_.n_items if self._may_take_implicit_pairs(task) else WALK_PAIRS
+        most = WALK_PARTNERS * map_.n_items if self._may_take_implicit_pairs(task, map_) else WALK_PAIRS
         may_walk = map_.is_gram and self._is_whole(map_) and n_pairs <= most
         if may_walk and self._walk_may_pay(task, map_, n_pairs, solution.n_iter):
             self._begin_walk(task, task.rows, map_, C, solution)
@@ -99,13 +112,19 @@ class LevelSolving:
         found = self._walk(task, C) or self._written_out(task, map_, C)
         return (name, solution) if found is None else min((name, solution), found, key=lambda one: one[1].gap)
 
+    def _was_dear(self, task, last):
+        """Whether Newton was given up at the last C, or nearly, and left a start."""
+        if task.start is None or task.plan is None:
+            return False
+        return last.solver == "interior_point" or (last.solver == "newton" and task.plan[2].memory.is_near)
+
     def _implicit_newton(self, task, map_, C, budget):
         """Solve by Newton; where that costs as much as the interior point over the pairs of a kernel, by that."""
         name, solution = self._sure_newton(task, map_, C, budget)
-        if solution.status is Status.CONVERGED or not self._may_take_implicit_pairs(task):
+        if solution.status is Status.CONVERGED or not self._may_take_implicit_pairs(task, map_):
             return name, solution
         start = _core.interior_point.Start(task.start, HANDED_H * task.plan[2].end_h)
-        if solution.gap > LOST:
+        if solution.gap > LOST and np.isfinite(solution.objective):
             near = start.near(task.start, solution.objective, C * task.comparisons.total_weight)
             start = max(start, near, key=attrgetter("h"))
         found = self._implicit_pairs(task, map_, C, start)
@@ -131,24 +150,25 @@ class LevelSolving:
     def _budget(self, task, map_):
         """Return the price at which Newton had better leave pairs to an interior point, which takes any C alike."""
         levels = task.comparisons
-        if map_.is_gram and self._may_take_implicit_pairs(task):
+        if map_.is_gram and self._may_take_implicit_pairs(task, map_):
             return _core.prices.implicit_pairs(levels.n_items, levels.n_pairs)
         is_few = levels.n_pairs <= EXPLICIT_PAIRS_FINE and levels.n_items <= _core.interior_point.ITEM_LIMIT
         if not (map_.is_gram and self._is_whole(map_) and is_few and task.is_path and self.tol < LOOSE):
             return np.inf
         return _core.prices.interior_point(levels.n_pairs, np.diff(levels.starts))
 
-    def _may_take_implicit_pairs(self, task):
+    def _may_take_implicit_pairs(self, task, map_):
         """Whether an interior point over the pairs of a kernel, or of a linear one, solves this, and has the memory."""
         if LOSSES[self.loss].squared or self.tol < LOOSE or self._is_dented:
             return False
         n, n_pairs = task.comparisons.n_items, task.comparisons.n_pairs
-        need = _core.interior_point.BYTES_MATRIX * n**2 + _core.interior_point.BYTES_PAIR * n_pairs
+        p = 0 if map_.is_gram else map_.n_features
+        need = _core.interior_point.BYTES_MATRIX * (n**2 + p**2 + n * p) + _core.interior_point.BYTES_PAIR * n_pairs
         return n <= _core.interior_point.MOST_ITEMS and need <= most_memory(self.memory_limit)
 
     def _implicit_pairs(self, task, map_, C, start=None):
         """Solve pairs under a kernel by an interior point that does not write them out; None where that fails."""
-        if np.isinf(C) or not self._may_take_implicit_pairs(task):
+        if np.isinf(C) or not self._may_take_implicit_pairs(task, map_):
             return None
         with given_threads(map_.n_items):
             found = self._implicit_solution(task, map_, C, start)
@@ -190,8 +210,9 @@ class LevelSolving:
             return None
         if map_.is_gram:
             self._check_gram_memory(map_.n_items, BYTES_WHOLE)
-        _, solution = self._newton(task, map_, C)
-        u = map_.forward_exact(solution.weights)
+        seen = self._seen(task, map_)
+        _, solution = self._newton(task, seen, C)
+        u = seen.forward_exact(solution.weights)
         found = _core.interior_point.from_nearby(task.rows, map_, C, LOSSES[self.loss], u, self.max_iter)
         return found and ("interior_point", found)
 
@@ -205,8 +226,7 @@ class LevelSolving:
         start = self._last_weights(task, seen) if task.start is None else task.start
         solution = _core.newton.newton(risk, seen, C, start=start, plan=plan, **how)
         task.start = solution.weights
-        by_items = seen is not map_
-        return "newton", replace(solution, weights=map_.adjoint_exact(task.start)) if by_items else solution
+        return self._in_columns_of(map_, seen, ("newton", solution))
 
     def _last_weights(self, task, map_):
         """Return the weights of the last fit where `warm_start` asks for them and they fit these features."""
@@ -216,9 +236,7 @@ class LevelSolving:
         return last if fits else None
 
     def _plan(self, task, map_):
-        """Return the risk, the map that Newton sees (coefficients of items for wide X) and the layout of the data."""
-        if self._is_linear and 2 * map_.n_features > map_.n_items and map_.n_items <= GRAM_ITEMS:
-            map_ = maps.KernelMap(map_.gram())
+        """Return the risk, the map that Newton sees and the layout of the data."""
         risk = _core.risks.GroupedPairRisk(task.comparisons, LOSSES[self.loss])
         is_roomy = not map_.is_gram or BYTES_ROOMY * map_.n_items**2 <= most_memory(self.memory_limit)
         how = {"is_shared": task.is_path, "is_roomy": is_roomy, "doubt": task.doubt}

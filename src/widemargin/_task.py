@@ -28,6 +28,7 @@ class Task:
     map_: Any  # from weights to utilities; the kernel matrix of a 1-norm machine
     comparisons: Any  # levels, rows, or one set of rows per pair of classes
     rest: dict = field(default_factory=dict)  # what else the estimator's rules need
+    seen: Any = None  # the map by coefficients of items, where X is wide
     plan: Any = None  # Newton's layout of the data
     start: Any = None  # the last weights, as Newton sees them
     row_plans: dict = field(default_factory=dict)  # the same for explicit rows, by part

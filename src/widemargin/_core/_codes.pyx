@@ -12,6 +12,7 @@ from ._sorting cimport sort_by_value
 
 cdef enum:
     RANGE = 4  # counters per item up to which whole numbers are counted
+    MOST_LEVELS = 1 << 30
 
 ctypedef fused number:
     int64_t
@@ -249,23 +250,21 @@ def sort_runs(const number[::1] x, const int64_t[::1] starts, int64_t[::1] order
     Ranks count the different values of a group from 0. Values are finite, and exact as float64; whole numbers of a range not
     much wider than the group are counted, others sorted.
     """
-    cdef Py_ssize_t q, a, i, n, most = 1, n_levels = 0, n_groups = starts.shape[0] - 1
+    cdef Py_ssize_t q, a, i, n, most = 1, n_levels, room = 0, n_groups = starts.shape[0] - 1
     cdef number low, high
     cdef bint is_whole = True
     cdef double* u
     cdef int32_t* by_u
-    cdef int64_t* place
+    cdef int64_t* place = NULL
     for q in range(n_groups):
         most = max(most, starts[q + 1] - starts[q])
     if most >= 1 << 31:
         raise ValueError("a group has 2^31 items or more")
     u = <double*> malloc(most * sizeof(double))
     by_u = <int32_t*> malloc((3 * most + 1) * sizeof(int32_t))
-    place = <int64_t*> malloc(2 * (RANGE * most + 1) * sizeof(int64_t))
-    if u == NULL or by_u == NULL or place == NULL:
+    if u == NULL or by_u == NULL:
         free(u)
         free(by_u)
-        free(place)
         raise MemoryError
     with nogil:
         for q in range(n_groups):
@@ -273,9 +272,14 @@ def sort_runs(const number[::1] x, const int64_t[::1] starts, int64_t[::1] order
             low = high = x[a]
             for i in range(a + 1, a + n):
                 low, high = min(low, x[i]), max(high, x[i])
-            is_whole = is_whole and <double> high - <double> low < RANGE * n
+            is_whole = is_whole and <double> high - <double> low < min(RANGE * n, MOST_LEVELS)
+            n_levels = <Py_ssize_t> (high - low) + 1 if is_whole else 0
+            if n_levels > room:
+                free(place)
+                room = n_levels
+                place = <int64_t*> malloc(2 * room * sizeof(int64_t))
+                is_whole = place != NULL
             if is_whole:
-                n_levels = <Py_ssize_t> (high - low) + 1
                 is_whole = count_levels(&x[a], n, low, n_levels, by_u, place, place + n_levels, a, &order[a], &rank[a])
             if not is_whole:
                 sort_values(&x[a], n, u, by_u, a, &order[a], &rank[a])

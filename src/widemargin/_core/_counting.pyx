@@ -287,6 +287,8 @@ def look(const real[:, :] X, const int64_t[::1] which, const product[::1] w, int
                         ahead.at += SUMMED * ahead.step
             q = end
             begin += n
+        if not fine and g.shape[0] > 0:
+            memset(&g[0], 0, g.shape[0] * sizeof(double))
     release(&s)
     free(u)
     free(short)

@@ -43,6 +43,7 @@ NEAR = 8.0  # times the objective that products sum up to where a solve begins a
 SHORTEST = 1e-8  # a step that is no step
 PATIENCE = 30  # iterations in which the gap must halve
 ENDED = 0.05  # share of the tolerated gap: products below it have nothing to give
+CENTRED, MOST_CENTRED = 4.0, 3  # gaps that products sum up to where they were spent too early; how often that is mended
 NOISE = 0.2  # share of the tolerated gap that rounding of the kernel's values may be
 MOST_ITEMS = 10_000  # a factor of so many takes some ten seconds
 BYTES_MATRIX, BYTES_PAIR = 40, 16  # that a solve needs, for each entry of the matrix and for each pair
@@ -106,7 +107,7 @@ class ImplicitPairs:
         A careful solve holds no pair back and aims as high as the predictor says: slower, and surer.
         """
         point = _Point(self, C * self.scale, start)
-        last_gap, waited, status = np.inf, 0, Status.MAX_ITER
+        last_gap, waited, n_centred, status = np.inf, 0, 0, Status.MAX_ITER
         for n_iter in range(1, max_iter + 1):
             product = point.look()
             gap = point.best.gap
@@ -116,7 +117,12 @@ class ImplicitPairs:
                 status = Status.CONVERGED
                 break
             last_gap, waited = (gap, 0) if gap < 0.5 * last_gap else (last_gap, waited + 1)
-            is_over = product <= ENDED * tol * point.best.primal or waited > PATIENCE
+            is_spent = product <= ENDED * tol * point.best.primal
+            if is_spent and n_centred < MOST_CENTRED:
+                point.centre(CENTRED * gap)
+                n_centred += 1
+                continue
+            is_over = is_spent or waited > PATIENCE
             if is_over or not point.advance(product, is_careful=is_careful, is_slow=waited > CAREFUL) > SHORTEST:
                 status = Status.STALLED
                 break
@@ -196,6 +202,12 @@ class _Point:
         primal = half + task.risk.evaluate(task.by_item(s))[0].loss / task.scale
         if half >= 0.0 and primal < best.primal:
             best.primal, best.half_norm, best.w, best.utilities = primal, half, self.w, s
+
+    def centre(self, share: float) -> None:
+        """Begin again at the best function, with products that sum up to a share of the objective."""
+        task, best = self.task, self.best
+        self.w, self.s = best.w, self.cost * task.space.followed(best.w)
+        _barrier.centre(*task.spans, self.s, task.weight, 0.5 * share * best.primal / self.total, self.y, self.t)
 
     def advance(self, product: float, *, is_careful: bool, is_slow: bool) -> float:
         """Take one step; return its length."""

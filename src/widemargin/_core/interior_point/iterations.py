@@ -24,7 +24,7 @@ from .answer import constant, finish, without_model
 from .certificate import Bounds, dual_value, infeasibility, level_columns, primal_value
 from .polish import polished
 from .problem import FeatureMap, Problem, Slacks, scaled_problem
-from .system import State, System
+from .system import State, System, complementarity
 
 Report: TypeAlias = Callable[[int, float], object]  # called with (iteration, gap)
 
@@ -76,8 +76,8 @@ def _iterate(problem: Problem, goal: float, max_iter: int, report: Report | None
     bounds = Bounds(state.x, float("inf"), np.zeros_like(state.a), 0.0)
     before, mu_before = bounds, float("inf")
     idle = extra = 0
-    mu = float("inf")
-    finest = mu, state  # of least complementarity: rounding may make later ones worse
+    mu = reached = float("inf")
+    finest = reached, state  # of least complementarity: rounding may make later ones worse
     for k in range(1, max_iter + 1):
         try:
             with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # a dead step is noticed below
@@ -87,8 +87,8 @@ def _iterate(problem: Problem, goal: float, max_iter: int, report: Report | None
             moved, step = state, 0.0
         if not all(np.all(np.isfinite(part)) for part in (moved.x, moved.s, moved.a, moved.xi, moved.beta)):
             moved, step = state, 0.0  # keep the last usable point: the polish starts from it
-        state = moved
-        finest = min(finest, (mu, state), key=itemgetter(0))
+        state, reached = moved, complementarity(problem, moved)
+        finest = min(finest, (reached, state), key=itemgetter(0))
         bounds = _tightened(problem, bounds, state)
         if report is not None:
             report(k, bounds.gap)
@@ -99,7 +99,7 @@ def _iterate(problem: Problem, goal: float, max_iter: int, report: Report | None
         if bounds.improves(before) or (far and mu < 0.5 * mu_before):
             idle, before, mu_before = 0, bounds, min(mu_before, mu)
         extra += bounds.gap <= goal
-        is_fine = extra > EXTRA or mu > LOST * finest[0] or _separates(problem, state, mu)
+        is_fine = extra > EXTRA or reached > LOST * finest[0] or _separates(problem, state, mu)
         if bounds.gap <= goal and (goal > EXACT or is_fine):
             return bounds, finest[1], k, Status.CONVERGED
         if not np.isfinite(bounds.primal) and not np.all(np.isfinite(state.x)):

@@ -308,7 +308,7 @@ def _level_shift(rows: Rows) -> Array:
 
 
 def _design(rows: Rows, map_: FeatureMap) -> tuple[Design, Callable[[Array], Array], Array]:
-    """Choose coordinates: the items' features; with fewer rows than those, the rows' own span.
+    """Choose coordinates: the items' features; with fewer items or rows than those, the span of these.
 
     Returns the design, the way back to the map's weights, and the centre that was subtracted from the features.
     """
@@ -319,17 +319,20 @@ def _design(rows: Rows, map_: FeatureMap) -> tuple[Design, Callable[[Array], Arr
         found = SparseDesign.of(rows, map_.columns())
         if found is not None:
             return found, map_.from_features, np.zeros(found.p)
-    F = map_.features()
+    F, lead = map_.features(), map_.from_features
+    if n < min(m, F.shape[1]):
+        span, upper = linalg.qr(F.T, mode="economic")
+        F, lead = upper.T, lambda w: map_.from_features(span @ w)
     p = F.shape[1]
     over_items = n * n * (p + LAPLACIAN) < m * p * p or m * p > LARGE
     if rows.task is None and rows.D.nnz == 2 * m and over_items and n <= ITEM_LIMIT and m * p > DENSE_ENTRIES:
-        return ItemDesign(rows.D, rows.E, _grounded(rows, F)), map_.from_features, np.zeros(p)
+        return ItemDesign(rows.D, rows.E, _grounded(rows, F)), lead, np.zeros(p)
     centre = _centre(rows, F)
     B = rows.D @ (F - centre)
     if m >= p:
-        return _dense(B, rows.E), map_.from_features, centre
+        return _dense(B, rows.E), lead, centre
     basis, upper = linalg.qr(B.T, mode="economic")
-    return _dense(upper.T, rows.E), lambda w: map_.from_features(basis @ w), basis.T @ centre
+    return _dense(upper.T, rows.E), lambda w: lead(basis @ w), basis.T @ centre
 
 
 def _centre(rows: Rows, F: Array) -> Array:

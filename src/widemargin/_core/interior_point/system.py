@@ -25,6 +25,12 @@ class State:
     beta: Array
 
 
+def complementarity(problem: Problem, state: State) -> float:
+    """Return the mean product of multipliers and what they belong to."""
+    total, size = float(state.s @ state.a) + float(state.xi @ state.beta), state.s.size
+    return total / (size if problem.hard or problem.loss.squared else size + state.xi.size)
+
+
 class System:
     """One iteration's Newton system: residuals and factor shared by predictor and corrector."""
 
@@ -36,7 +42,7 @@ class System:
         self.r_x = image - np.concatenate([state.x[:p], np.zeros(image.size - p)])
         self.r_row = problem.margin - problem.design.dot(state.x) - slacks.spread(state.xi) + state.s
         self.r_box = problem.cost - slacks.total(state.a) - state.beta if self.boxed else np.zeros(slacks.n)
-        self.mu = self._mu(state)
+        self.mu = complementarity(self.problem, state)
         self.block = (_OwnBlock if slacks.task is None else _SharedBlock)(problem, state)
         self.solve = _Factor(problem, self.block)
 
@@ -45,7 +51,7 @@ class System:
         state = self.state
         affine = self._direction(-state.s * state.a, -state.xi * state.beta)
         alpha = _longest(state, affine)
-        target = (self._mu(_moved(state, affine, alpha)) / self.mu) ** 3 * self.mu
+        target = (complementarity(self.problem, _moved(state, affine, alpha)) / self.mu) ** 3 * self.mu
         c_row = target - state.s * state.a - affine.a * affine.s
         c_box = target - state.xi * state.beta - affine.xi * affine.beta
         step = self._centred(self._direction(c_row, c_box), c_row, c_box, target)
@@ -73,10 +79,6 @@ class System:
                 break
             step, alpha = tried, longer
         return step
-
-    def _mu(self, state: State) -> float:
-        total = float(state.s @ state.a) + float(state.xi @ state.beta)
-        return total / (state.s.size + (state.xi.size if self.boxed else 0))
 
     def _direction(self, c_row: Array, c_box: Array) -> State:
         """Return the Newton direction for the complementarity targets."""

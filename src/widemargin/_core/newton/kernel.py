@@ -43,6 +43,8 @@ SIZES = (1250, 3500)  # of the samples
 SMOOTHING_SHARE = 0.4
 ENOUGH, ENOUGH_SMOOTHED = 1.4, 0.6  # residuals, in gaps, that leave nothing to gain: a gap is half of one
 LINE_STEPS, LINE_GOAL = 12, 0.1  # looks along a step, and the share of its slope that may remain
+
+NEXT = 1.5  # times the price of the last solve that the one for the next C will cost, at least
 LOSSY, CROWDED = 0.9, 2.0  # times its price that an interior point costs more where all is loss, and levels are shared
 CROWD = 50  # items of a level that are many
 ROUNDINGS = 4.0  # of the sums over pairs, in units of the last place
@@ -227,11 +229,13 @@ class Ascent:
         Where most pairs have room Newton's smoothing must become very thin. Where many fall short, and more so where
         many items share a level, interior points take two to three times as many steps.
         """
-        if self.memory is None or not self.memory.price > budget:
+        if self.memory is None or not NEXT * self.memory.price > budget:
             return False
         loss = float(np.clip(1.0 - 0.5 * float(self.at.b @ self.at.s) / primal, 0.0, 1.0)) if primal > 0.0 else 1.0
         crowd = min(1.0, self.goal.risk.levels.n_items / (CROWD * self.goal.risk.levels.runs[1].size))
-        return self.memory.price > budget * (1.0 + loss * (LOSSY + CROWDED * crowd))
+        allowed = budget * (1.0 + loss * (LOSSY + CROWDED * crowd))
+        self.memory.is_near = NEXT * self.memory.price > allowed
+        return self.memory.price > allowed
 
     def sharpen(self) -> bool:
         """Look in float64 from now on; return whether that is news."""
@@ -365,7 +369,7 @@ def newton_kernel(
     """
     n = gram.n_items
     memory = memory or Memory()
-    memory.price = 0.0
+    memory.price, memory.is_near = 0.0, False
     gram = memory.gram or gram
     start, climbed = (start, 0) if start is not None else _climbed(gram, risk, C, tol, max_iter, say, memory)
     gram, max_iter = memory.gram or gram, max(0, max_iter - climbed)

@@ -77,6 +77,7 @@ class Memory:
     end_h: float = SMALLEST_START_H  # where the last solve ended
     most_steps: int = 0  # that a direction took
     price: float = 0.0  # of this solve
+    is_near: bool = False  # whether that is near to what it may be
     n_ahead: int = 0  # solves for larger C that will follow this one
     toil: float = 0.0  # the price of this solve's directions
     last_toil: float = 0.0  # and of those of the solve before

@@ -307,8 +307,8 @@ class LinearPairs:
                 ends = np.cumsum(np.diff(self.risk.starts)[block.groups])
                 n_groups = int(np.searchsorted(ends, min(PROBE_ROWS, int(ends[-1])))) + 1
                 some = Block(block.start, block.start + int(ends[n_groups - 1]), block.groups[:n_groups])
-                u = self.load(some.start, some.stop).product(w)
-                yield some.start, self.risk.evaluate_block(u, some)[1]
+                _, g = self.risk.evaluate_block(self.load(some.start, some.stop).product(w), some)
+                yield from ((some.start + a, g[a : a + PROBE_ROWS]) for a in range(0, g.size, PROBE_ROWS))
             return
         starts, g = range(0, self.n_items, PROBE_ROWS), look.g
         for start in starts[:: max(1, len(starts) // N_PROBES)]:
