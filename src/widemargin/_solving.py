@@ -161,14 +161,26 @@ class Solving(LevelSolving):
             n_steps = found[1].n_iter * (HELD_STEPS if seen.is_gram else 1)
             if found[0] == "newton" and self._walk_may_pay(task, seen, rows.merged.shape[0], n_steps, part):
                 self._begin_walk(task, rows.merged, seen, C, found[1], part)
-            return self._in_columns_of(map_, seen, found)
+            if seen is map_:
+                return found
+            loss = LOSSES[self.loss]
+            return self._in_columns_of(
+                map_, found, lambda u: _core.interior_point.loss_value(rows, rows.D @ u, found[1].levels, C, loss)
+            )
 
         return task.answer(C, self.tol, lambda: self._solve_by_rank(task, solve), part)
 
-    def _in_columns_of(self, map_, seen, found):
-        """Return what was found for coefficients of the items in the columns of X, where solvers saw the former."""
-        name, solution = found
-        return found if seen is map_ else (name, replace(solution, weights=map_.adjoint_exact(solution.weights)))
+    def _in_columns_of(self, map_, found, loss):
+        """Return what was found for coefficients of the items in the columns of X, and what it costs there.
+
+        Coefficients of items that depend on each other may cancel; weights of the columns are summed up, and do not.
+        """
+        name, seen = found
+        w = map_.adjoint_exact(seen.weights)
+        u, norm = map_.forward_exact(w), map_.squared_norm(w)
+        solution = replace(seen, weights=w, utilities=u, squared_norm=norm, objective=0.5 * norm + loss(u))
+        is_spoilt = seen.status is Status.CONVERGED and seen.gap <= self.tol < solution.gap
+        return name, replace(solution, status=Status.STALLED) if is_spoilt else solution
 
     def _row_plan(self, task, part):
         """Return what the solves of a part share."""

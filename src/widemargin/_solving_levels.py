@@ -81,7 +81,11 @@ class LevelSolving:
             if found[1].status is Status.CONVERGED:
                 return found
         seen = self._seen(task, map_)
-        return self._in_columns_of(map_, seen, self._walk(task, C) or self._solve_implicit(task, seen, C))
+        found = self._walk(task, C) or self._solve_implicit(task, seen, C)
+        if seen is map_:
+            return found
+        risk = _core.risks.GroupedPairRisk(task.comparisons, LOSSES[self.loss])
+        return self._in_columns_of(map_, found, lambda u: C * risk.evaluate(u)[0].loss)
 
     def _seen(self, task, map_):
         """Return what solvers see instead of few items with many features: the Gram matrix."""
@@ -226,7 +230,8 @@ class LevelSolving:
         start = self._last_weights(task, seen) if task.start is None else task.start
         solution = _core.newton.newton(risk, seen, C, start=start, plan=plan, **how)
         task.start = solution.weights
-        return self._in_columns_of(map_, seen, ("newton", solution))
+        by_items = seen is not map_
+        return "newton", replace(solution, weights=map_.adjoint_exact(task.start)) if by_items else solution
 
     def _last_weights(self, task, map_):
         """Return the weights of the last fit where `warm_start` asks for them and they fit these features."""

@@ -1,5 +1,6 @@
 """Exact solutions of explicit rows: a scaled problem, interior-point iterations, true bounds, a last polish."""
 
+from .certificate import loss_value
 from .implicit_pairs import BYTES_MATRIX, BYTES_PAIR, MOST_ITEMS, ImplicitPairs, Start
 from .iterations import interior_point
 from .near import from_nearby
@@ -17,4 +18,5 @@ __all__ = [
     "Start",
     "from_nearby",
     "interior_point",
+    "loss_value",
 ]
