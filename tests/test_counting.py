@@ -138,6 +138,19 @@ def test_sorted_levels_equal_twin(case, step, in_order):
     assert set(zip(*have.pairs(), strict=True)) == set(zip(better, worse, strict=True))
 
 
+@given(st.lists(st.integers(1, 40), min_size=1, max_size=8), st.integers(1, 10**15), st.booleans())
+def test_runs_equal_twin(sizes, step, is_swapped):
+    """Runs of any length, far apart, and one number that comes too early wherever it lies."""
+    x = np.repeat(step * np.arange(len(sizes)) - 7, sizes)
+    if is_swapped and x[0] != x[-1]:
+        at = sizes[0] - 1
+        x[[at, at + 1]] = x[[at + 1, at]]
+    have, want = comparisons.starts_of(x), codes_ref.runs(x)
+    assert (have is None) == (want is None)
+    if want is not None:
+        assert_array_equal(have, want)
+
+
 @every_pair_or_none
 @pytest.mark.parametrize("loss", [HINGE, SQUARED_HINGE])
 def test_one_weight_may_stand_for_all(loss, few):

@@ -12,8 +12,9 @@ from scipy import linalg, sparse
 from widemargin import OrdinalSVM, RankingSVM
 from widemargin._core import _csr
 from widemargin._core.comparisons import from_levels
+from widemargin._core.kernels import RBF
 from widemargin._core.losses import HINGE, SQUARED_HINGE
-from widemargin._core.maps import KernelMap, LinearMap
+from widemargin._core.maps import ItemsMap, KernelMap, LinearMap
 from widemargin._core.newton import Plan, newton
 from widemargin._core.newton.curvature import Factor
 from widemargin._core.newton.passes import LinearPairs
@@ -449,3 +450,15 @@ def test_where_the_solution_stays_the_data_are_not_read_again(loss, n_groups, mo
         assert solution.dual <= newton(risk, map_, C, tol=1e-6).objective
         assert solution.dual_norm == pytest.approx(v @ v, rel=1e-9)
     assert n_stays > 2
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("make", [lambda X: ItemsMap(RBF(0.2), X), lambda X: KernelMap(RBF(0.2)(X, X))])
+def test_the_norm_of_the_multipliers_is_known_under_a_kernel(loss, make):
+    """It is a part of the bound, so that whoever asks whether a solution serves a larger C needs no product for it."""
+    X, y, q = graded(400, 4, 0)
+    risk, map_ = risk_of(y, q, loss), make(X)
+    for C in (1e-6, 1e-3, 0.1):
+        solution = newton(risk, map_, C, tol=1e-4)
+        a = solution.coefficients
+        assert solution.dual_norm == pytest.approx(a @ RBF(0.2)(X, X) @ a, rel=1e-9)

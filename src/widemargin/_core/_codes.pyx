@@ -13,6 +13,7 @@ from ._sorting cimport sort_by_value
 cdef enum:
     RANGE = 4  # counters per item up to which whole numbers are counted
     MOST_LEVELS = 1 << 30
+    AT_ONCE = 16  # numbers that are compared before any is asked
 
 ctypedef fused number:
     int64_t
@@ -168,22 +169,36 @@ def sort_levels(const int64_t[::1] level, const int64_t[::1] group, int64_t n_le
     return at
 
 
+cdef Py_ssize_t find_runs(const int64_t* x, Py_ssize_t size, int64_t* starts) noexcept nogil:
+    """Do the work of `runs`, several numbers at a time: most are the one before them."""
+    cdef Py_ssize_t i = 1, k, end, n = 0
+    cdef int64_t change
+    starts[0] = 0
+    while i < size:
+        end = i + AT_ONCE
+        change = end > size
+        if end <= size:
+            for k in range(AT_ONCE):
+                change |= x[i + k] ^ x[i + k - 1]
+        if change != 0:
+            for k in range(i, min(end, size)):
+                if x[k] != x[k - 1]:
+                    if x[k] < x[k - 1]:
+                        return 0
+                    n += 1
+                    starts[n] = k
+        i = end
+    starts[n + 1] = size
+    return n + 1
+
+
 def runs(const int64_t[::1] x, int64_t[::1] starts):
     """Write where runs of equal numbers begin, and the end; return how many they are, 0 where they do not ascend."""
-    cdef Py_ssize_t i, n = 0
-    if x.shape[0] == 0:
-        return 0
-    with nogil:
-        starts[0] = 0
-        for i in range(1, x.shape[0]):
-            if x[i] != x[i - 1]:
-                if x[i] < x[i - 1]:
-                    n = -1
-                    break
-                n += 1
-                starts[n] = i
-        starts[n + 1] = x.shape[0]
-    return n + 1
+    cdef Py_ssize_t n = 0
+    if x.shape[0] > 0:
+        with nogil:
+            n = find_runs(&x[0], x.shape[0], &starts[0])
+    return n
 
 
 def level_runs(const int64_t[::1] rank, const int64_t[::1] starts, int64_t[::1] ends):

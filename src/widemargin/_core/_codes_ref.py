@@ -26,3 +26,9 @@ def level_runs(rank: IntArray, starts: IntArray) -> IntArray:
     is_bound = np.append(np.diff(rank, prepend=-1) != 0, True)
     is_bound[starts] = True
     return np.flatnonzero(is_bound)[1:].astype(np.int64)
+
+
+def runs(x: IntArray) -> IntArray | None:
+    """Return where runs of equal numbers begin, and the end; None where they do not ascend."""
+    change = np.diff(x)
+    return None if np.any(change < 0) else np.concatenate([[0], np.flatnonzero(change) + 1, [x.size]])

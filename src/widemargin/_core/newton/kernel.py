@@ -102,6 +102,10 @@ class KernelGoal:
         """Return the dual value of the slopes: their function is s - K R."""
         return self.C * at.terms.conjugate + 0.5 * self.C * float(at.g @ (at.s - at.KR))
 
+    def dual_norm(self, at: Look) -> float:
+        """Return the squared norm of the function of the slopes, K (b - R)."""
+        return self.C * float(at.g @ (at.KR - at.s))
+
     def smoothing_cost(self, at: Look) -> float:
         """Return what the smoothing adds to the gap."""
         return self.C * (at.terms.loss - at.terms.conjugate - float(at.s @ at.g))
@@ -192,7 +196,7 @@ class Ascent:
         self.goal, self.tol, self.memory = goal, tol, memory
         self.is_start = memory is None
         self.at = goal.start(b) if s is None else goal.look(b, s)
-        self.best_dual, self.coefficients = -np.inf, np.zeros(b.size)
+        self.best_dual, self.coefficients, self.dual_norm = -np.inf, np.zeros(b.size), 0.0
         self.target, self.patience = np.inf, PATIENCE
         self.sure: Look | None = None  # the last one that was from float64 values
 
@@ -259,6 +263,7 @@ class Ascent:
         dual = self.goal.dual(self.at) - self.goal.rounding(self.at)
         if dual > self.best_dual:
             self.best_dual, self.coefficients = dual, -self.goal.C * self.at.g
+            self.dual_norm = self.goal.dual_norm(self.at)
 
     def _is_stuck(self) -> bool:
         """Return whether the gap is not being halved any more: rounded products have given what they can."""
@@ -398,9 +403,9 @@ def newton_kernel(
         ascent.refresh()
     memory.keep(C, ascent.at, ascent.goal.risk.h, n_iter)
     at, primal, none = ascent.at, ascent.goal.primal(ascent.at), np.zeros(0)
-    norm = max(float(at.b @ at.s), 0.0)
+    norms = [max(norm, 0.0) for norm in (float(at.b @ at.s), ascent.dual_norm)]
     n_iter = max(1, climbed + n_iter)
-    return Solution(at.b, ascent.coefficients, none, primal, ascent.best_dual, n_iter, status, at.s, norm)
+    return Solution(at.b, ascent.coefficients, none, primal, ascent.best_dual, n_iter, status, at.s, *norms)
 
 
 def _climbed(
