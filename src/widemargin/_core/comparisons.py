@@ -140,7 +140,12 @@ class Levels:
     @cached_property
     def runs(self) -> tuple[IntArray, IntArray]:
         """Return the ends and the sizes of the runs of sorted items of one group and one level."""
-        return self._counted[0], np.diff(self._counted[0], prepend=0)
+        return self.run_ends, np.diff(self.run_ends, prepend=0)
+
+    @property
+    def run_ends(self) -> IntArray:
+        """Return the ends of these runs alone."""
+        return self._counted[0]
 
     @cached_property
     def _counted(self) -> tuple[IntArray, int]:

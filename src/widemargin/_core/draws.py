@@ -22,6 +22,27 @@ class Drawn(NamedTuple):
     is_even: bool  # each pair for as many others
 
 
+class Runs(NamedTuple):
+    """The runs of items of one level in some groups, in the order in which these are given."""
+
+    ends: IntArray
+    lengths: IntArray
+    kept: IntArray  # how many items of each are
+    counts: IntArray  # the same by group
+
+    @classmethod
+    def of(cls, levels: Levels, groups: IntArray, *, is_thinned: bool) -> Runs:
+        """Look at these groups only."""
+        n_levels = levels.n_levels
+        each, first = n_levels[groups], np.cumsum(n_levels[groups]) - n_levels[groups]
+        ends = levels.run_ends[ranges((np.cumsum(n_levels) - n_levels)[groups], each)]
+        lengths = np.diff(ends, prepend=0)
+        lengths[first] = ends[first] - levels.starts[groups]
+        others = np.repeat(np.diff(levels.starts)[groups], each) - lengths
+        kept = np.minimum(lengths, SURPLUS * others) if is_thinned else lengths
+        return cls(ends, lengths, kept, np.add.reduceat(kept, first))
+
+
 def draw_groups(levels: Levels, groups: IntArray, share: float, rng: np.random.Generator) -> Drawn:
     """Draw whole groups until they have a share of the items of all.
 
@@ -29,33 +50,41 @@ def draw_groups(levels: Levels, groups: IntArray, share: float, rng: np.random.G
     enough remains: its many items meet the same few, so that more groups tell more. Each kept item then weighs more;
     a pair has one item of it at most, so that the sum over pairs is right on average.
     """
-    if groups.size == 0:
+    sizes = np.diff(levels.starts)
+    useful = groups[levels.rank[levels.starts[groups]] > 0]
+    if useful.size == 0:
         none = np.zeros(0, np.int64)
         return Drawn(none, none, np.zeros(0), is_even=True)
-    ends, lengths = levels.runs
-    sizes, of = np.diff(levels.starts), levels.group_of_run
-    others, n_items = sizes[of] - lengths, share * sizes[groups].sum()
-    kept = np.minimum(lengths, SURPLUS * others)
-    per_group = np.bincount(of, kept, sizes.size)
-    if per_group[groups].sum() < n_items:
-        kept = np.where(others > 0, lengths, 0)
-        per_group = np.bincount(of, kept, sizes.size)
-    useful = groups[per_group[groups] > 0]
-    chosen = rng.permutation(useful)
-    chosen = chosen[: np.searchsorted(np.cumsum(per_group[chosen]), n_items) + 1]
-    counts = per_group[chosen].astype(np.int64)
+    chosen, runs = _enough(levels, rng.permutation(useful), share * sizes[groups].sum())
+    n, counts = runs.kept, runs.counts
     # a pair's weight is a product: each item carries the root of (pairs there are / pairs drawn)
-    boost = np.sqrt(sizes[useful].sum() / max(1, sizes[chosen].sum()))
+    boost = np.sqrt(sizes[useful].sum() / sizes[chosen].sum())
     if np.array_equal(counts, sizes[chosen]):
         return Drawn(ranges(levels.starts[chosen], counts), counts, np.full(counts.sum(), boost), is_even=True)
-    first = np.searchsorted(of, chosen)
-    runs = ranges(first, np.searchsorted(of, chosen, side="right") - first)
-    length, n = lengths[runs], kept[runs]
     # every so many items from a random one on: in whatever order they lie, each is as likely
     steps = ranges(np.zeros_like(n), n) + np.repeat(rng.random(n.size), n)
-    ratio = np.repeat(length / np.maximum(n, 1), n)
-    positions = np.repeat(ends[runs] - length, n) + (steps * ratio).astype(np.int64)
+    ratio = np.repeat(runs.lengths / np.maximum(n, 1), n)
+    positions = np.repeat(runs.ends - runs.lengths, n) + (steps * ratio).astype(np.int64)
     return Drawn(positions, counts, boost * ratio, is_even=False)
+
+
+def _enough(levels: Levels, groups: IntArray, n_items: float) -> tuple[IntArray, Runs]:
+    """Return the first groups that have so many items, and their runs: thinned, if all groups have enough of them then.
+
+    Groups beyond are not looked at where these are enough.
+    """
+    sizes = np.diff(levels.starts)[groups]
+    n = least = min(int(np.searchsorted(np.cumsum(sizes), n_items)) + 1, groups.size)
+    while True:
+        runs = Runs.of(levels, groups[:n], is_thinned=True)
+        enough = int(np.searchsorted(np.cumsum(runs.counts), n_items)) + 1
+        if enough == n:
+            return groups[:n], runs
+        is_thinned = enough < n
+        if is_thinned or n == groups.size:
+            chosen = groups[: enough if is_thinned else least]
+            return chosen, Runs.of(levels, chosen, is_thinned=is_thinned)
+        n = min(2 * n, groups.size)
 
 
 def draw_large(levels: Levels, groups: IntArray, share: float, rng: np.random.Generator) -> Drawn:
