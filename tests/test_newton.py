@@ -19,7 +19,7 @@ from widemargin._core.newton import Plan, newton
 from widemargin._core.newton.curvature import Factor
 from widemargin._core.newton.passes import LinearPairs
 from widemargin._core.newton.rows import DenseRows, load
-from widemargin._core.pool import Pool
+from widemargin._core.pool import HUGE, LARGE, Pool, room
 from widemargin._core.products import times
 from widemargin._core.risks import GroupedPairRisk
 from widemargin._core.solution import Status
@@ -462,3 +462,15 @@ def test_the_norm_of_the_multipliers_is_known_under_a_kernel(loss, make):
         solution = newton(risk, map_, C, tol=1e-4)
         a = solution.coefficients
         assert solution.dual_norm == pytest.approx(a @ RBF(0.2)(X, X) @ a, rel=1e-9)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+@pytest.mark.parametrize("dtype", [np.int64, np.float64, np.int32])
+def test_large_arrays_begin_where_a_huge_page_does(dtype, n_threads):
+    """So that all of it may come in huge pages; few numbers come as they do."""
+    for size in (8, LARGE - 8, LARGE, LARGE + 24):
+        out = room(size // np.dtype(dtype).itemsize, dtype, n_threads)
+        assert out.dtype == dtype
+        assert out.nbytes == size
+        assert out.flags.c_contiguous
+        assert size < LARGE or out.ctypes.data % HUGE == 0

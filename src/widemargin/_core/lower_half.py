@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy.linalg import blas
 
 from . import _lower_half
+from .pool import HUGE, LARGE
 
 if TYPE_CHECKING:
     from .comparisons import IntArray
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
 
 STRIP = 512  # columns: short rows that follow each other are read at the speed of memory
 MOST_CANCELLED = 1e5  # what is summed, over the largest sum: up to there 39 bits give seven digits of it
-LARGE = 1 << 22  # bytes from which NumPy asks for huge pages: where memory is in pieces they take longer than a fit
-HUGE, SLOW = 1 << 21, 4e-4  # bytes of a huge page, and seconds that small pages of this size would take
+SLOW = 4e-4  # seconds that small pages of the size of a huge one would take: where memory is in pieces it takes longer
 
 
 @dataclass(frozen=True)
