@@ -136,7 +136,7 @@ def test_a_system_without_huge_pages_is_no_obstacle(monkeypatch):
         raise OSError(22, "Invalid argument")
 
     monkeypatch.setattr(lower_half, "_ask_for_huge_pages", refused)
-    assert room(3000, 500, np.float32, is_sparse=False).shape == (3000, 500)
+    assert room(3000, 500, np.float32).shape == (3000, 500)
 
 
 @pytest.mark.skipif(not hasattr(mmap, "MADV_HUGEPAGE"), reason="no huge pages on this system")
@@ -144,7 +144,7 @@ def test_a_system_without_huge_pages_is_no_obstacle(monkeypatch):
 def test_memory_is_memory_whatever_its_pages_are(slow, monkeypatch):
     """Huge pages are asked for, or given up after the first."""
     monkeypatch.setattr(lower_half, "SLOW", slow)
-    found = room(3000, 500, np.float32, is_sparse=False)
+    found = room(3000, 500, np.float32)
     assert found.shape == (3000, 500)
     assert found.dtype == np.float32
     found[:] = 1.0

@@ -40,8 +40,7 @@ class LowerHalf:
     def room(cls, n: int, dtype: Any, width: int, *, is_fine: bool = False) -> LowerHalf:
         """Return strips of so many columns that are not filled; fine ones take float64 values as two parts."""
         shapes = [(n - a, min(width, n - a)) for a in range(0, n, width)]
-        strips = [room(*shape, dtype, is_sparse=width >= n) for shape in shapes]
-        return cls(strips, [room(*shape, np.int16, is_sparse=width >= n) for shape in shapes if is_fine])
+        return cls(_cut(shapes, dtype), _cut(shapes, np.int16) if is_fine else [])
 
     @property
     def n_items(self) -> int:
@@ -146,13 +145,20 @@ class LowerHalf:
         return out
 
 
-def room(n: int, m: int, dtype: Any, *, is_sparse: bool = True) -> NDArray:
-    """Return an array that is not filled; if it will be `is_sparse`, pages that are never written to take no memory."""
+def _cut(shapes: list[tuple[int, int]], dtype: Any) -> list[NDArray]:
+    """Return arrays that are not filled, one behind the other: in huge pages together, if not each by itself."""
+    ends = np.cumsum([n * m for n, m in shapes])
+    every = room(1, int(ends[-1]), dtype)[0]
+    return [part.reshape(shape) for part, shape in zip(np.split(every, ends[:-1]), shapes, strict=True)]
+
+
+def room(n: int, m: int, dtype: Any) -> NDArray:
+    """Return an array that is not filled; a large one in huge pages, where there are any."""
     size = n * m * np.dtype(dtype).itemsize
     if size < LARGE:
         return np.empty((n, m), dtype)
     memory = mmap.mmap(-1, size, access=mmap.ACCESS_COPY)
-    if not is_sparse and hasattr(mmap, "MADV_HUGEPAGE"):
+    if hasattr(mmap, "MADV_HUGEPAGE"):
         with suppress(OSError):  # a system without them
             _ask_for_huge_pages(memory, size)
     return np.frombuffer(memory, dtype).reshape(n, m)
