@@ -12,7 +12,7 @@ from sklearn.metrics.pairwise import polynomial_kernel
 
 from widemargin import ComparisonSVM, MarginClassifier, MarginRegressor, OrdinalSVM, Pairs, RankingSVM, TopRankSVM
 from widemargin._core.kernels import RBF, Kernel, Linear, Polynomial
-from widemargin._core.low_rank import LowRankMap
+from widemargin._core.low_rank import LEAST_ITEMS, NOTHING, LowRankMap, _needs_more, _pivoted
 from widemargin._core.maps import ItemsMap, KernelMap
 from widemargin._core.newton.passes import LinearPairs
 from widemargin.model_selection import c_path
@@ -116,6 +116,26 @@ def test_that_a_rank_is_not_small_is_found_out_early(kernel, p, most):
     counted = Counted(kernel)
     assert LowRankMap.exact(counted, plane(3000, p)[0]) is None
     assert counted.n_columns <= most
+
+
+@pytest.mark.parametrize("n", [40, 600, 1600])
+def test_few_items_tell_at_once_that_a_rank_is_not_small(n):
+    """Values between one item more than there may be columns are enough; no column is made."""
+    counted, X = Counted(RBF(1.0)), plane(n, 5)[0]
+    assert LowRankMap.exact(counted, X) is None
+    assert counted.n_columns == n // LEAST_ITEMS + 1
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_what_some_items_tell_is_what_columns_find(seed):
+    """A rank that is said to be larger is, nearly singular kernels and copies of items included."""
+    rng = np.random.default_rng(seed)
+    kernel = (RBF(10.0 ** rng.uniform(-6, 1)), Polynomial(int(rng.integers(1, 6)), 1.0, 1.0))[seed % 2]
+    X = np.round(rng.normal(size=(120, int(rng.integers(1, 4)))), int(rng.integers(0, 4)))
+    nothing = NOTHING * float(kernel.diag(X).max())
+    for most in (3, 12, 40):
+        _, pivots, rest = _pivoted(kernel, X, kernel.diag(X).astype(float), most, nothing)
+        assert not (_needs_more(kernel, X, most, nothing) and rest.max() <= nothing), pivots.size
 
 
 @pytest.mark.parametrize("rank", [3, 20, 60])

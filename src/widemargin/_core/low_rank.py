@@ -24,6 +24,7 @@ from .solution import Array
 NOTHING = 1e-14  # of the diagonal: rounding
 LEAST_ITEMS, MOST = 10, 400  # a small rank has at least so many items for each column, and at most so many columns
 FIRST_COLUMNS = 32  # that there is room for; then twice as many each time
+AT_ONCE = 160  # columns up to which as many items tell at once whether more are needed: as dear as a few columns
 FIRST_CHECK, FIRST_HOPE = 8, 3.0  # columns after which the rank is guessed, then after twice as many each time
 
 Stop: TypeAlias = Callable[[int, float], bool]  # of the number of columns, and of what they leave
@@ -58,6 +59,8 @@ class LowRankMap:
         n, p = X.shape
         most, diag = min(n // LEAST_ITEMS, MOST, most), kernel.diag(X).astype(float)
         nothing = NOTHING * float(np.max(diag, initial=0.0))
+        if kernel.rank(p) > most and most <= AT_ONCE and _needs_more(kernel, X, most, nothing):
+            return None
         stop = _never if kernel.rank(p) <= most else _Decay(most, n * nothing, float(diag.sum()))
         F, pivots, rest = _pivoted(kernel, X, diag, most, nothing, stop)
         return cls._of(kernel, X, diag, F, pivots, rest) if np.max(rest, initial=0.0) <= nothing else None
@@ -135,6 +138,17 @@ class LowRankMap:
     def from_features(self, w: Array) -> Array:
         """Return w."""
         return w
+
+
+def _needs_more(kernel: Kernel, X: Any, most: int, nothing: float) -> bool:
+    """Return whether some items alone, one more than `most`, tell that no `most` columns do; most kernels are so.
+
+    Columns that leave nothing of any item leave those a matrix whose smallest eigenvalue is below their number of it.
+    """
+    some = X[np.linspace(0, X.shape[0] - 1, most + 1).astype(np.int64)]
+    K = np.array(kernel(some, some), dtype=float)
+    K.flat[:: most + 2] -= (most + 1) * nothing
+    return bool(np.all(np.isfinite(K))) and lapack.dpotrf(K)[1] == 0
 
 
 def _never(n_columns: int, left: float) -> bool:  # noqa: ARG001 (nothing to ask)
