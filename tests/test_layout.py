@@ -100,3 +100,29 @@ def test_rounded_values_that_fail_are_replaced_before_the_interior_point_is_aske
     assert [one.solver_ for one in path.estimators] == ["newton", "newton"]
     assert path.gaps.max() <= 1e-4
     assert path.estimators[1].objective_ == pytest.approx(model.objective_, rel=2e-4)
+
+
+def test_the_exact_values_of_a_path_are_computed_once():
+    """They certify what rounded ones led to, and Newton works on them where C is large."""
+    X, index, y = votes(1500, 700)
+    rows, n_asked = rows_of(index, y, 1500), 0
+    map_, plan = maps.ItemsMap(RBF, X), Plan(is_shared=True)
+
+    class Counting:
+        def against(self, right, dtype):
+            nonlocal n_asked
+            n_asked += 1
+            return map_.against(right, dtype)
+
+        def __getattr__(self, name):
+            return getattr(map_, name)
+
+    rows_newton(rows, Counting(), 1.0, HINGE, tol=1e-3, max_iter=200, plan=plan)
+    before, rounded = n_asked, plan.setting.problem.space
+    found = rows_newton(rows, Counting(), 1e3, HINGE, tol=1e-3, max_iter=200, plan=plan)
+    assert n_asked == before > 0
+    assert rounded.dtype == np.float32
+    assert plan.setting.problem.space.half is rounded.exact_half
+    assert found.status is Status.CONVERGED
+    w = np.random.default_rng(0).normal(size=(rounded.n_items, 2))
+    assert_allclose(rounded.products(w), rounded.exact_half.product(w), rtol=1e-12)

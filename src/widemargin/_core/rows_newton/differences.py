@@ -5,8 +5,8 @@ A tie is two rows of one difference, and so is a target; a comparison made often
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -20,7 +20,6 @@ from .spaces import Gram, Paired
 
 # (right items, precision) -> (left items, memory at hand) -> kernel values
 Against: TypeAlias = Callable[[IntArray, np.dtype], Callable[[IntArray, NDArray], NDArray]]
-Tile: TypeAlias = tuple[int, int, NDArray]  # row, column, values
 TILE_BYTES = 1 << 19  # of a tile: it stays in the second-level cache
 FINE = 7000  # differences up to which float32 values have their rest beside them: 49 MB
 KEPT = 4000  # differences up to which float64 values asked for twice are kept: 64 MB
@@ -38,19 +37,28 @@ class Differences(NamedTuple):
         """Return how many there are."""
         return len(self.ends)
 
-    def gram(self, against: Against, dtype: DTypeLike, *, keep: int = 0, known: Sequence[Tile] = ()) -> Gram:
+    def gram(self, against: Against, dtype: DTypeLike, *, keep: int = 0, known: LowerHalf | None = None) -> Gram:
         """Return the Gram matrix of the differences; its exact products are computed anew where it is rounded.
 
-        Several solves share the exact values of so many to `keep`: then those are rounded, and `known` to the next.
+        Several solves share the exact values of so many to `keep`: then those are `known` to the next.
         """
-        is_rounded = dtype != np.float64
-        if is_rounded and not known and self.size <= keep:
-            known = [(a, c, tile.copy()) for a, c, tile in self.tiles(against, np.dtype(np.float64))]
-        is_fine = is_rounded and self.size <= FINE and not known
+        if dtype == np.float64:
+            return Gram(known or self.half(against))
+        exact = LowerHalf.room(self.size, np.float64, STRIP) if self.size <= keep else None
+        is_fine = exact is None and self.size <= FINE
         half = LowerHalf.room(self.size, dtype, STRIP, is_fine=is_fine)
-        for a, c, tile in known or self.tiles(against, np.dtype(float if is_fine else dtype)):
+        for a, c, tile in self.tiles(against, np.dtype(float if exact or is_fine else dtype)):
             half.put(a, c, tile)
-        return Gram(half, _Products(self, against, half, list(known)), known) if is_rounded else Gram(half)
+            if exact:
+                exact.put(a, c, tile)
+        return Gram(half, _Products(self, against, half, exact), exact)
+
+    def half(self, against: Against) -> LowerHalf:
+        """Return the matrix in float64."""
+        half = LowerHalf.room(self.size, np.float64, STRIP)
+        for a, c, tile in self.tiles(against, np.dtype(np.float64)):
+            half.put(a, c, tile)
+        return half
 
     def paired(self, against: Against, dtype: DTypeLike, *, keep: int = 0) -> Paired:
         """Return the same matrix by way of the items', where those are fewer."""
@@ -113,18 +121,19 @@ class _Products:
     differences: Differences
     against: Against
     half: LowerHalf
-    kept: list[tuple[int, int, NDArray]] = field(default_factory=list)
+    kept: LowerHalf | None = None
     is_asked: bool = False
 
     def __call__(self, V: Array) -> Array:
         found = self.half.fine_product(V)
         if found is not None:
             return found
-        tiles = self.differences.tiles(self.against, np.dtype(np.float64))
-        if self.is_asked and not self.kept and self.differences.size <= KEPT:
-            self.kept.extend((a, c, tile.copy()) for a, c, tile in tiles)
+        if self.kept is None and self.is_asked and self.differences.size <= KEPT:
+            self.kept = self.differences.half(self.against)
         self.is_asked = True
-        return self.differences.products(self.kept or tiles, V)
+        if self.kept is not None:
+            return self.kept.product(V)
+        return self.differences.products(self.differences.tiles(self.against, np.dtype(np.float64)), V)
 
 
 def distinct_differences(rows: Rows) -> Differences:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from enum import Enum, auto
 from typing import Any, Protocol
 
@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from ..comparisons import IntArray, Rows
 from ..losses import Loss
+from ..lower_half import LowerHalf
 from ..row_risk import RowsRisk
 from ..solution import Array
-from .differences import Tile, distinct_differences, shuffled_items
+from .differences import distinct_differences, shuffled_items
 from .directions import MANY_CURVED
 from .plan import Plan, Setting
 from .problem import Problem
@@ -113,7 +114,7 @@ def lay_out(rows: Rows, map_: Map, loss: Loss, dtype: np.dtype, plan: Plan) -> S
     return Setting(problem, found.on_items, lambda a: found.on_items(found.rows.D.T @ a))
 
 
-def _known(plan: Plan) -> Sequence[Tile]:
+def _known(plan: Plan) -> LowerHalf | None:
     """Return the float64 values that the last setting has kept."""
     space = None if plan.setting is None else plan.setting.problem.space
-    return space.tiles if isinstance(space, Gram) else ()
+    return space.exact_half if isinstance(space, Gram) else None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -157,9 +158,13 @@ class Coefficients:
         """Return the relative precision of the values."""
         return float(np.finfo(self.dtype).eps)
 
+    def product(self, V: Array) -> Array:
+        """Return K v, or K times the columns of V; sums of some hundred values have the precision of K."""
+        raise NotImplementedError
+
     def vector(self, w: Array) -> Vector:
         """Return the function with coordinates w."""
-        raise NotImplementedError
+        return Vector(w, self.product(w))
 
     def gradient(self, w: Array) -> Vector:
         """Return the gradient with coordinates w."""
@@ -167,9 +172,7 @@ class Coefficients:
 
     def exact(self, w: Array, g: Array, known: Array | None = None) -> tuple[Vector, Vector]:  # noqa: ARG002
         """Return a function and a gradient by their coordinates, from float64 values of K."""
-        if self.products is None:
-            return self.vector(w), self.gradient(g)
-        u, image = self.products(np.column_stack([w, g])).T
+        u, image = (self.products or self.product)(np.column_stack([w, g])).T
         return Vector(w, u), Vector(g, image)
 
     def pulled(self, g: Array) -> Array:
@@ -213,7 +216,7 @@ class Gram(Coefficients):
 
     half: LowerHalf
     products: Callable[[Array], Array] | None = None
-    tiles: Sequence[tuple[int, int, NDArray]] = ()  # in float64, where they are kept
+    exact_half: LowerHalf | None = None  # in float64, where it is kept
     factors: list[Any] = field(default_factory=list, compare=False)
 
     @property
@@ -226,9 +229,9 @@ class Gram(Coefficients):
         """Return the precision of the values."""
         return self.half.dtype
 
-    def vector(self, w: Array) -> Vector:
-        """Return the function with coordinates w; sums of some hundred values have the precision of K."""
-        return Vector(w, self.half.product(w))
+    def product(self, V: Array) -> Array:
+        """Return K v, or K times the columns of V."""
+        return self.half.product(V)
 
     def at(self, items: IntArray) -> Gram:
         """Return the space over the leading items; nothing is copied."""
@@ -236,6 +239,10 @@ class Gram(Coefficients):
 
     def diag(self) -> Array:
         """Return the squared norm of each item."""
+        return self._diagonal
+
+    @cached_property
+    def _diagonal(self) -> Array:
         return self.half.diag()
 
     def corner(self, items: IntArray, dtype: DTypeLike = float) -> NDArray:
@@ -270,12 +277,14 @@ class Paired(Coefficients):
         """Return the precision of the values."""
         return self.K.dtype
 
-    def vector(self, w: Array) -> Vector:
-        """Return the function with coordinates w; sums have the precision of K."""
+    def product(self, V: Array) -> Array:
+        """Return K v, or K times the columns of V."""
+        if V.ndim == 2:
+            return np.column_stack([self.product(v) for v in V.T])
         first, second = self.ends.T
-        v = np.bincount(first, w, len(self.K)) - np.bincount(second, w, len(self.K))
+        v = np.bincount(first, V, len(self.K)) - np.bincount(second, V, len(self.K))
         u = (self.K @ v.astype(self.dtype, copy=False)).astype(float, copy=False)
-        return Vector(w, u[first] - u[second])
+        return u[first] - u[second]
 
     def at(self, items: IntArray) -> Paired:
         """Return the space over the leading differences."""
