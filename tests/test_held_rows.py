@@ -115,3 +115,56 @@ def test_a_step_that_leads_nowhere_is_followed_by_one_that_does(monkeypatch):
     found = iterations.run(problem, 1e-4, 100, None, iterations.Start(point.f, point.b, 0.05, wrong))
     assert found.is_done
     assert given_up
+
+
+def steps_along(Cs):
+    """Return Newton's steps for each C of a path."""
+    rng = np.random.default_rng(5)
+    X, u = items(rng, n=400)
+    rows, map_, plan = make_rows("ties", u, rng), make_map("kernel", X), Plan(is_shared=True, is_fine=True)
+    return [rows_newton(rows, map_, C, HINGE, tol=1e-3, max_iter=100, plan=plan).n_iter for C in Cs]
+
+
+def test_slopes_that_were_at_a_bound_stay_there_along_c():
+    """They are followed by themselves: a share of the way that they went last, in 1 / C."""
+    rng = np.random.default_rng(6)
+    X, u = items(rng, n=150)
+    rows, map_, plan = make_rows("ties", u, rng), make_map("kernel", X), Plan(is_shared=True, is_fine=True)
+    seen = []
+    for C in (2.0, 4.0):
+        rows_newton(rows, map_, C, HINGE, tol=1e-6, max_iter=100, plan=plan)
+        seen.append(plan.last.slopes)
+    problem = replace(plan.setting.problem, C=8.0)
+    begin, weight = plan.begin(problem), problem.rows.weight
+    for bound in (np.zeros_like(weight), weight):
+        stay = np.isclose(seen[0], bound, atol=1e-12) & np.isclose(seen[1], bound, atol=1e-12)
+        assert np.count_nonzero(stay) > 10
+        assert_allclose(begin.slope[stay], bound[stay], atol=1e-11)
+    assert_allclose(begin.slope - seen[1], 0.25 * (seen[1] - seen[0]), atol=1e-12)  # half of 1/4 - 1/8 over 1/2 - 1/4
+
+
+def test_slopes_followed_along_c_save_steps(monkeypatch):
+    """Read from the coefficients of the start, which grow with C, those at a bound seem to have left it."""
+    Cs, whole = np.geomspace(1.0, 100.0, 10), Plan.begin
+
+    def by_coefficients(self, problem):
+        start, D = whole(self, problem), problem.rows.D
+        return start and start._replace(slope=D.data * start.f.w[D.indices] / problem.C)
+
+    few = steps_along(Cs)
+    monkeypatch.setattr(Plan, "begin", by_coefficients)
+    many = steps_along(Cs)
+    assert sum(few) < 0.85 * sum(many), (few, many)
+
+
+def test_a_start_with_held_rows_is_looked_at_once(monkeypatch):
+    """Its own slopes make a function, too, but nobody asks for it: the first bound is that of the model zero."""
+    problem, point = make_problem(C=30.0)
+    wrong, asked, reported = np.full(problem.rows.margin.size, 0.5), [], []
+    whole = Held.view
+    monkeypatch.setattr(Held, "view", lambda self, *a: asked.append(whole(self, *a)) or asked[-1])
+    monkeypatch.setattr(Problem, "view", lambda *_: pytest.fail("looked at by the point's own slopes"))
+    start = iterations.Start(point.f, point.b, 0.05, wrong)
+    assert iterations.run(problem, 1e-4, 100, lambda _, gap: reported.append(gap), start).is_done
+    assert asked[0].gap == np.inf
+    assert reported[0] == 1.0

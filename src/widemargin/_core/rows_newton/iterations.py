@@ -66,15 +66,15 @@ def run(
     point = problem.point(start.f, start.b)
     problem = problem.smoothed(start.h or _first_smoothing(problem, point))
     point = best_level(problem, point)
-    view = problem.view(point)
+    held = None if start.slope is None else Held.of(problem, start.slope)
+    view = _view(problem, point, held)
+    if start.slope is None:
+        held = Held.of(problem, view.look.slope)
     best = Best(point, view.primal, view.look.slope, view.primal - view.gap)
-    held = Held.of(problem, view.look.slope if start.slope is None else start.slope)
-    if held is not None and start.slope is not None:
-        view = _view(problem, point, held)
     left = np.inf  # what the smooth objective could lose before the last step, as Newton saw it
     for k in range(1, max_iter + 1):
         if report is not None:
-            report(k, best.gap / best.primal if best.primal > 0.0 else 0.0)
+            report(k, min(best.gap / best.primal, 1.0) if best.primal > 0.0 else 0.0)  # 0 is a bound, too
         if not 0.0 <= view.primal < np.inf or best.is_within(tol):
             break
         room = tol * view.primal

@@ -19,6 +19,7 @@ from .spaces import Coefficients, Columns, Vector
 NEXT, NEXT_RANGE = 0.5, (1.0, 16.0)  # the last smoothing times this and its steps begins the solve for another C
 EASY = 2  # steps up to which the last smoothing does, whatever it might have been
 QUICK = 5  # steps up to which the smoothing that would have been enough begins the next solve
+CAUTIOUS = 0.5  # of the way that rows' slopes went last is gone again: they come to a bound and stay there
 FARTHEST = 2.0  # a step in log C, in terms of the last one, that is extrapolated
 MOST_ENTRIES = 1 << 23  # of the differences of all rows, where they are written out for a path
 AHEAD = 1.5  # rows are near up to this times the distance from which one came to its margin last time
@@ -45,14 +46,16 @@ class Mark(NamedTuple):
     C: float
     f: Vector
     b: Array
+    slopes: Array | None  # of the rows, where they may be held
 
 
 class Slope(NamedTuple):
-    """How fast solutions change with log C, and over which distance they did."""
+    """How fast solutions change with log C, and over which distance they did; slopes of rows with -1 / C."""
 
     f: Vector
     b: Array
     distance: float
+    slopes: Array | None = None  # times the C where they were
 
 
 @dataclass
@@ -80,12 +83,13 @@ class Plan:
         """Return the last solution, moved on as it moved last with log C where that is not far."""
         if self.last is None:
             return None
-        C, f, b = self.last
+        C, f, b, slopes = self.last
         ahead = float(np.log(problem.C / C))
         if self.slope is None or abs(ahead) > FARTHEST * self.slope.distance:
-            return Start(f, b, self.h, problem.slopes(f))
-        f = f.moved(ahead, self.slope.f)
-        return Start(f, b + ahead * self.slope.b, self.h, problem.slopes(f))
+            return Start(f, b, self.h, slopes)
+        if slopes is not None and self.slope.slopes is not None:
+            slopes = slopes + CAUTIOUS * (1.0 - C / problem.C) * self.slope.slopes
+        return Start(f.moved(ahead, self.slope.f), b + ahead * self.slope.b, self.h, slopes)
 
     def near(self, problem: Problem, point: Point) -> Near | None:
         """Return the problem of the rows that may come to their margins from a point."""
@@ -116,12 +120,14 @@ class Plan:
     def keep(self, problem: Problem, found: Run, said: Verdict, part: Near | None, n_iter: int) -> None:
         """Remember where a solve ended; one that did not is not followed."""
         C, last = problem.C, self.last
-        self.last = Mark(C, said.f, found.best.point.b) if found.is_done else None
+        slopes = said.slopes / C if problem.space.is_gram else None
+        self.last = Mark(C, said.f, found.best.point.b, slopes) if found.is_done else None
         if self.last is None:
             self.slope = None
         elif last is not None and last.C != C:
             d = float(np.log(C / last.C))
-            self.slope = Slope(said.f.slope(last.f, d), (self.last.b - last.b) / d, abs(d))
+            moved = None if slopes is None or last.slopes is None else (slopes - last.slopes) / (C / last.C - 1.0)
+            self.slope = Slope(said.f.slope(last.f, d), (self.last.b - last.b) / d, abs(d), moved)
         elif self.is_shared:
             f, b = found.tangent()
             f = f if part is None else problem.space.vector(f.w)

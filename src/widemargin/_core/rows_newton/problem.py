@@ -99,11 +99,6 @@ class Problem:
         """Return the point (f, b)."""
         return Point(f, b, self.rows.margin - self.reach(f) - self.rows.shift(b))
 
-    def slopes(self, f: Vector) -> Array | None:
-        """Return the rows' slopes by the coordinates of the function that they make; None where those do not tell."""
-        D = self.rows.D
-        return D.data * f.w[D.indices] / self.C if self.space.is_gram and self.rows.is_single else None
-
     def view(self, point: Point) -> View:
         """Look at a point."""
         return self.seen(point, self.risk.look(point.short))
