@@ -492,3 +492,14 @@ def test_slopes_have_their_price_at_any_scale():
     assert RowsRisk(rows, SQUARED_HINGE).slope_cost(np.array([1e-170, 2e-170])) == pytest.approx(
         1.25e-160, rel=1e-12, abs=0
     )
+
+
+@pytest.mark.parametrize("kind", ["classes", "targets", "pairs"])
+def test_rows_of_one_item_are_multiplied_like_all_others(kind):
+    """By their entries, without a matrix in between: both ways give D u and D'a."""
+    rng = np.random.default_rng(0)
+    rows = make_rows(kind, rng.normal(size=150), rng)
+    u, a = rng.normal(size=150), rng.normal(size=rows.shape[0])
+    assert rows.is_single == (kind != "pairs")
+    assert_allclose(rows.times(u), rows.D @ u, rtol=1e-14)
+    assert_allclose(rows.pulled(a), rows.D.T @ a, rtol=1e-12, atol=1e-12)

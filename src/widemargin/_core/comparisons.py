@@ -60,6 +60,16 @@ class Rows:
         """Return whether every row speaks of one item, its own or not."""
         return bool(np.all(np.diff(self.D.indptr) == 1))
 
+    def times(self, u: Array) -> Array:
+        """Return D u."""
+        return self.D.data * u[self.D.indices] if self.is_single else self.D @ u
+
+    def pulled(self, a: Array) -> Array:
+        """Return D'a."""
+        if self.is_single:
+            return np.bincount(self.D.indices, self.D.data * a, minlength=self.D.shape[1]).astype(float, copy=False)
+        return self.adjoint @ a
+
     def shift(self, b: Array) -> Array:
         """Return E b."""
         return self.E[:, 0] * b[0] if b.size == 1 else self.E @ b

@@ -56,7 +56,7 @@ class MarginWalk:
         """
         rows, core, cost = self.rows, self.core, C * self.rows.weight
         self.C, self.is_rough, core.level = C, True, float(levels.sum())
-        gap = rows.D @ u + self.e * core.level - rows.margin
+        gap = rows.times(u) + self.e * core.level - rows.margin
         order = np.argsort(np.abs(gap))
         smoothing = np.abs(gap)[order] * np.cumsum(rows.weight[order])
         n_near = int(np.searchsorted(smoothing, SMOOTH * excess / C))
@@ -74,9 +74,9 @@ class MarginWalk:
 
     def _reach(self) -> Array:
         """Return what the rows reach by the multipliers and the level."""
-        g = self.rows.D.T @ self.core.a
+        g = self.rows.pulled(self.core.a)
         u = self.K @ g if self.map_.is_gram else self.K @ (self.K.T @ g)
-        return self.rows.D @ u + self.e * self.core.level
+        return self.rows.times(u) + self.e * self.core.level
 
     def to(self, C: float, tol: float) -> Solution | None:
         """Return the solution for another C; None where the walk ends before."""
@@ -135,10 +135,10 @@ class MarginWalk:
         """Return the model of the multipliers, with its best level and true bounds."""
         rows = self.rows
         a = C * feasible(RowsRisk(rows, HINGE), self.core.a / C)
-        g = rows.D.T @ a
+        g = rows.pulled(a)
         weights = self.map_.adjoint_exact(g)
         u = self.map_.forward_exact(weights)
-        z, norm = rows.D @ u, self.map_.squared_norm(weights)
+        z, norm = rows.times(u), self.map_.squared_norm(weights)
         middle, own = rules.best_levels(rows, z, C, HINGE), np.full(rows.E.shape[1], self.core.level)
         costs = [float(rows.weight @ HINGE.value(rows.margin - z - rows.E @ b)) for b in (middle, own)]
         levels = middle if costs[0] <= costs[1] * (1.0 + ROUNDING) else own  # rows of little weight pass for none there

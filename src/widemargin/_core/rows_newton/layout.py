@@ -111,7 +111,7 @@ def lay_out(rows: Rows, map_: Map, loss: Loss, dtype: np.dtype, plan: Plan) -> S
         found = shuffled_items(rows) if way is Way.ITEMS else found
         space = found.gram(map_.against, dtype, keep=keep, known=_known(plan))
     problem = Problem(RowsRisk(found.rows, loss), space, np.nan)
-    return Setting(problem, found.on_items, lambda a: found.on_items(found.rows.D.T @ a))
+    return Setting(problem, found.on_items, lambda a: found.on_items(found.rows.pulled(a)))
 
 
 def _known(plan: Plan) -> LowerHalf | None:

@@ -88,12 +88,12 @@ class Problem:
 
     def reach(self, f: Vector) -> Array:
         """Return each row's difference of utilities."""
-        return f.u if self.rows.is_plain else self.rows.D @ f.u
+        return f.u if self.rows.is_plain else self.rows.times(f.u)
 
     def pulled(self, slope: Array) -> Array:
         """Return the coordinates of the function that slopes make."""
         g = self.C * slope
-        return self.space.pulled(g if self.rows.is_plain else self.rows.adjoint @ g)
+        return self.space.pulled(g if self.rows.is_plain else self.rows.pulled(g))
 
     def point(self, f: Vector, b: Array) -> Point:
         """Return the point (f, b)."""
