@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from test_rows_newton import assert_agree, exact, items, make_map, make_rows
 from widemargin._core.losses import HINGE, SQUARED_HINGE
 from widemargin._core.row_risk import RowsRisk
-from widemargin._core.rows_newton import Plan, column_hessian, rows_newton, spaces
+from widemargin._core.rows_newton import Plan, column_hessian, curved_sums, rows_newton, spaces
 from widemargin._core.rows_newton.problem import Problem
 
 KINDS = ("classes", "targets", "pairs", "ties", "both_ways")  # rows with slacks of their own
@@ -21,8 +21,8 @@ def plain(problem, look):
 
 def made(monkeypatch):
     """Return the list that counts the rows from which each Hessian, or change of it, was made."""
-    sizes, whole = [], column_hessian._add
-    monkeypatch.setattr(column_hessian, "_add", lambda *a: sizes.append(a[3].size) or whole(*a))
+    sizes, whole = [], curved_sums._add
+    monkeypatch.setattr(curved_sums, "_add", lambda *a: sizes.append(a[3].size) or whole(*a))
     return sizes
 
 
@@ -31,7 +31,7 @@ def made(monkeypatch):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_changed_hessian_is_the_one_made_anew(kind, loss, dtype, monkeypatch):
     """Over many small moves, written out some rows at a time."""
-    monkeypatch.setattr(column_hessian, "ENTRIES", 64)
+    monkeypatch.setattr(curved_sums, "ENTRIES", 64)
     rng = np.random.default_rng(0)
     X, u = items(rng, n=60)
     rows = make_rows(kind, u, rng)

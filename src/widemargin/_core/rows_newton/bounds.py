@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..comparisons import Rows
 from ..row_risk import RowsRisk
 from ..solution import Array
 from .problem import Point, Problem
@@ -62,6 +63,11 @@ def dual_value(problem: Problem, slope: Array, norm: float) -> tuple[float, floa
     return t, t * gain - 0.5 * t * t * curve + C * rows.constant
 
 
+def is_balanced(rows: Rows, slope: Array) -> bool:
+    """Return whether E'slope = 0, but for rounding; slopes are none below zero."""
+    return all(abs(float(e @ slope)) <= BALANCED * float(np.abs(e) @ slope) for e in rows.E.T)
+
+
 def feasible(risk: RowsRisk, slope: Array) -> Array:
     """Put slopes into their box, and onto E'slope = 0: what has most room moves most, then the heavier side shrinks."""
     rows, boxed = risk.rows, not risk.loss.squared
@@ -75,7 +81,7 @@ def feasible(risk: RowsRisk, slope: Array) -> Array:
         return slope
     e, most = rows.E[:, 0], rows.weight if boxed else np.inf
     for _ in range(ROUNDS):
-        if abs(float(e @ slope)) <= BALANCED * float(np.abs(e) @ slope):
+        if is_balanced(rows, slope):
             break
         room = np.maximum(np.minimum(slope, most - slope), 0.0)
         curve = float(room @ e**2)

@@ -1,7 +1,4 @@
-"""The Hessian over columns: B'HB, B = [D X, E] the rows written out, some at a time, H their curvature.
-
-Between two steps, and between two values of C, few rows change sides: the last Hessian is kept, and changed by those.
-"""
+"""The Hessian over columns: B'HB, B = [D X, E] the rows, H their curvature, in the way that suits them."""
 
 from __future__ import annotations
 
@@ -12,52 +9,26 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import blas
 
-from .. import _csr
 from ..comparisons import IntArray, Rows
 from ..row_risk import RowLook
 from ..solution import Array
+from .curved_sums import ENTRIES, MANY_ROWS, curved_sums, write_out
 from .problem import Problem
 from .spaces import Columns
-
-ENTRIES = 1 << 17  # of the written-out rows at a time: they stay in cache
-CHANGED = 0.5  # of the curved rows, up to which the last Hessian is changed
-LOST = 1e-3  # of the largest that it was: below, what was taken away has left its rounding
 
 
 def column_hessian(problem: Problem, look: RowLook) -> Array:
     """Return the lower half of B'HB."""
     rows, space = problem.rows, cast("Columns", problem.space)
     curved = np.flatnonzero(look.curvature > 0.0)
-    if look.tie is None and curved.size > 4 * rows.shape[1]:
+    if look.tie is None and curved.size > MANY_ROWS * rows.shape[1]:
         return _over_items(rows, space.X, look.curvature)
     if sparse.issparse(space.X):
         sums = None if look.tie is None else problem.risk.curved_sums(curved)
         return _sparse_hessian(rows, space.X, look, curved, sums)
     if look.tie is not None:
         return _of_tasks(rows, space.X, look, curved)
-    H = _changed(rows, space, look.curvature, curved.size)
-    if H is None:
-        H = _empty(rows, space.X)
-        _add(H, 1.0, (rows, space.X), curved, look.curvature[curved])
-        space.kept.most = 0.0
-    space.kept.keep(H, look.curvature)
-    return H
-
-
-def _changed(rows: Rows, space: Columns, curvature: Array, n_curved: int) -> Array | None:
-    """Return the last Hessian, changed by the rows whose curvature is another; None where they are many."""
-    kept = space.kept
-    if kept.H is None or kept.curvature is None:
-        return None
-    change = curvature - kept.curvature
-    changed = np.flatnonzero(change != 0.0)
-    if changed.size > CHANGED * n_curved:
-        return None
-    change, H = change[changed], kept.H.copy(order="F")
-    for sign in (1.0, -1.0):
-        chosen = np.flatnonzero(sign * change > 0.0)
-        _add(H, sign, (rows, space.X), changed[chosen], sign * change[chosen])
-    return H if np.trace(H) > LOST * kept.most else None
+    return curved_sums(problem, look)[:-1, :-1]
 
 
 def _empty(rows: Rows, X: Any) -> Array:
@@ -65,20 +36,12 @@ def _empty(rows: Rows, X: Any) -> Array:
     return np.zeros((k, k), order="F")
 
 
-def _add(H: Array, sign: float, data: tuple[Rows, Any], chosen: IntArray, values: Array) -> None:
-    """Add B' diag(values) B of some rows, or take it away."""
-    size = max(1, ENTRIES // len(H))
-    for a in range(0, chosen.size, size):
-        B = _written_out(*data, chosen[a : a + size])
-        B *= np.sqrt(values[a : a + size])[:, None]
-        blas.dsyrk(sign, B.T, beta=1.0, c=H, lower=1, overwrite_c=1)
-
-
 def _of_tasks(rows: Rows, X: Any, look: RowLook, curved: IntArray) -> Array:
     """Return the Hessian where rows share slacks: the mean of a task's curved rows is taken away."""
     H = _empty(rows, X)
     for part, starts in _parts(rows, curved, max(1, ENTRIES // len(H))):
-        B = _written_out(rows, X, part)
+        B = np.empty((part.size, len(H)))
+        write_out(rows, X, part, B)
         B *= np.sqrt(look.curvature[part])[:, None]
         blas.dsyrk(1.0, B.T, beta=1.0, c=H, lower=1, overwrite_c=1)
         if look.tie is not None and rows.task is not None:
@@ -99,14 +62,6 @@ def _parts(rows: Rows, curved: IntArray, size: int) -> Iterator[tuple[IntArray, 
         end = first[b] if b < first.size else curved.size
         yield curved[first[a] : end], first[a:b] - first[a]
         a = b
-
-
-def _written_out(rows: Rows, X: Any, part: IntArray) -> Array:
-    """Return [D X, E] of some rows."""
-    B = np.empty((part.size, X.shape[1] + rows.E.shape[1]))
-    _csr.times(rows.D.data, rows.D.indices, rows.D.indptr, part, X, B[:, : X.shape[1]])
-    B[:, X.shape[1] :] = rows.E[part]
-    return B
 
 
 def _sparse_hessian(rows: Rows, X: Any, look: RowLook, curved: IntArray, sums: sparse.csr_array | None) -> Array:

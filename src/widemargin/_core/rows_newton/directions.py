@@ -16,10 +16,10 @@ from ..row_risk import RowLook
 from ..solution import Array
 from . import curved_items
 from .column_hessian import column_hessian
+from .curved_sums import MANY_COLUMNS
 from .problem import Problem, View
 from .spaces import Coefficients, Columns, Vector
 
-MANY_COLUMNS = 4000  # columns above which no Hessian is formed
 SPARSE_COLUMNS = 400  # columns above which a sparse X has it factored only where conjugate gradients do not get there
 MANY_CURVED = 6000  # curved items above which their Gram matrix is not factored
 FORCING, MOST_STEPS = 0.05, 300  # of conjugate gradients

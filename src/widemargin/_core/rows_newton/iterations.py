@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..solution import Array
-from .bounds import Best, lower_bound
+from .bounds import Best, is_balanced, lower_bound
+from .curved_sums import pulled_by_sums
 from .directions import direction
 from .held import Held
 from .problem import Point, Problem, Start, View
@@ -24,6 +25,7 @@ SAMPLE_STEPS = 40
 FITTING = 0.6  # of the gap that smoothing may make where a solve begins near its end
 WIDER = 2.0  # a sample's last smoothing times this begins the whole: its active rows are not yet known
 NEAR = 2.0  # the likely gap, in units of the goal, from which Newton's own prediction is tried as a dual point
+ROUNDING_SHARE = 1e-4  # of the goal that rounding may make of sums
 LINE_STEPS, LINE_GOAL = 20, 0.02  # evaluations of a line search, and the share of the slope that may remain
 LEVEL_STEPS, LEVEL_GOAL = 60, 1e-13
 TINY = 1e-15
@@ -67,10 +69,10 @@ def run(
     problem = problem.smoothed(start.h or _first_smoothing(problem, point))
     point = best_level(problem, point)
     held = None if start.slope is None else Held.of(problem, start.slope)
-    view = _view(problem, point, held)
+    view = _view(problem, point, held, tol, is_new=True)
     if start.slope is None:
         held = Held.of(problem, view.look.slope)
-    best = Best(point, view.primal, view.look.slope, view.primal - view.gap)
+    best = Best(point, view.primal, *_seen(view))
     left = np.inf  # what the smooth objective could lose before the last step, as Newton saw it
     for k in range(1, max_iter + 1):
         if report is not None:
@@ -81,20 +83,20 @@ def run(
         if view.excess > 0.7 * room and left <= view.excess:
             problem = problem.smoothed(problem.risk.h * _shrink(room / view.excess, is_held=held is not None))
             point = best_level(problem, point)
-            view = _view(problem, point, held)
+            view = _view(problem, point, held, tol)
         step, db = direction(problem, view)
         dz = problem.reach(step) + problem.rows.shift(db)
         slope = _slope(problem, view, (step, db, dz))
         left = -0.5 * slope if slope < 0.0 or view.ahead is None else np.inf
-        if left + view.excess <= NEAR * room:
+        if left + view.excess <= NEAR * room and view.image is None:
             best = best.with_dual(*_predicted(problem, view, dz))
         s = _length(problem, point, (step, dz), slope)
         point = best_level(problem, Point(point.f.moved(s, step), point.b + s * db, point.short - s * dz))
         held = held and (held.moved(view, dz, s) if s else held.given_up(problem, point))
-        view = _view(problem, point, held)
+        view = _view(problem, point, held, tol)
         best = best.with_primal(point, view.primal)
         if not best.is_within(tol):  # else what was predicted is enough
-            best = best.with_dual(view.look.slope, view.primal - view.gap)
+            best = best.with_dual(*_seen(view))
     fitting = problem.risk.h * _widen(tol * view.primal, view.excess)
     return Run(best, k, best.is_within(tol), problem, view, fitting)
 
@@ -168,8 +170,19 @@ def _bracket(target: Array, h: float, low: float, high: float) -> tuple[float, f
     return max(low, float(target.min()) - h), min(high, float(target.max()) + h)
 
 
-def _view(problem: Problem, point: Point, held: Held | None) -> View:
-    return problem.view(point) if held is None else held.view(problem, point)
+def _view(problem: Problem, point: Point, held: Held | None, tol: float, *, is_new: bool = False) -> View:
+    if held is not None:
+        return held.view(problem, point)
+    view = problem.view(point)
+    allowed = ROUNDING_SHARE * tol * view.primal
+    return replace(view, image=pulled_by_sums(problem, point, view.look, allowed, is_new=is_new))
+
+
+def _seen(view: View) -> tuple[Array, float, Array | None]:
+    """Return a point's slopes as a dual point, and their function where it is known and they need no repair."""
+    slope = view.look.slope
+    is_known = view.image is not None and is_balanced(view.problem.rows, slope)
+    return slope, view.primal - view.gap, view.image if is_known else None
 
 
 def _slope(problem: Problem, view: View, along: tuple[Vector, Array, Array]) -> float:

@@ -51,12 +51,14 @@ class View:
     excess: float  # of the smoothing; error + excess = primal - dual
     ahead: Array | None = None  # where the look's slopes are not those at the point: the difference
     given: Vector | None = None  # instead of the residual
+    image: Array | None = None  # coordinates of the function that the slopes make, where they are known
 
     @cached_property
     def residual(self) -> Vector:
         """Return f less the function that the slopes make."""
         problem = self.problem
-        return self.given or problem.space.gradient(self.f.w - problem.pulled(self.look.slope))
+        image = problem.pulled(self.look.slope) if self.image is None else self.image
+        return self.given or problem.space.gradient(self.f.w - image)
 
     @property
     def error(self) -> float:

@@ -41,15 +41,15 @@ class Vector(NamedTuple):
 
 @dataclass
 class Kept:
-    """The last Hessian of the rows over some columns, and the curvatures that it is of."""
+    """The last sums over the curved rows by some columns, and the curvatures that they are of."""
 
-    H: Array | None = None
+    S: Array | None = None
     curvature: Array | None = None
-    most: float = 0.0  # the largest trace since it was made from nothing
+    most: Array = field(default_factory=lambda: np.zeros(0))  # the largest diagonal since they were made from nothing
 
-    def keep(self, H: Array, curvature: Array) -> None:
-        """Remember a Hessian."""
-        self.H, self.curvature, self.most = H, curvature, max(self.most, float(np.trace(H)))
+    def keep(self, S: Array, curvature: Array) -> None:
+        """Remember sums."""
+        self.S, self.curvature, self.most = S, curvature, np.maximum(self.most, np.diag(S))
 
 
 @dataclass(frozen=True)
