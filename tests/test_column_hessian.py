@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from test_rows_newton import assert_agree, exact, items, make_map, make_rows
+from widemargin._core import _rows_ref as ref
 from widemargin._core.losses import HINGE, SQUARED_HINGE
 from widemargin._core.row_risk import RowsRisk
 from widemargin._core.rows_newton import Plan, column_hessian, curved_sums, rows_newton, spaces
@@ -74,10 +75,11 @@ def test_a_path_with_squared_slacks_changes_its_hessian_and_is_right(kind, monke
 
 
 def test_sums_of_several_groups_read_x_once():
-    """As one product for each."""
+    """As one product for each, in any layout of X; the loop and its twin."""
     rng = np.random.default_rng(3)
-    for X in (rng.normal(size=(3000, 7)), rng.normal(size=(3000, 7)).astype(np.float32)):
-        gs = [rng.normal(size=3000) for _ in range(3)]
-        space = spaces.Columns(X)
-        assert_allclose(space.pulled_each(gs), [space.pulled(g) for g in gs], rtol=1e-10, atol=1e-10)
-    assert spaces.Columns(X).pulled_each([]) == []
+    for n in (0, 3, 64, 3001):
+        X, G = rng.normal(size=(n, 7)), rng.normal(size=(3, n))
+        for some in (X, X.astype(np.float32), np.asfortranarray(X), X[:, ::2]):
+            space, expected = spaces.Columns(some), ref.pull_each(some, G)
+            assert_allclose(space.pulled_each(G), expected, rtol=1e-10, atol=1e-10)
+            assert_allclose([space.pulled(g) for g in G], expected, rtol=1e-10, atol=1e-10)

@@ -5,6 +5,7 @@
 #define WIDEMARGIN_ROW_SUMS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "_wide.h"
 
@@ -63,6 +64,50 @@ INLINE void square_rows_loop(ptrdiff_t n, const double *restrict t, const double
     sums[2] = 0;
 }
 
+/* List the rows within `radius` of their margins and count them; `up` and `down` get the weights of those that fall
+ * short by more, by the sign of their level, and 0 elsewhere. No branch: which rows are near is as good as random. */
+INLINE void split_rows_loop(ptrdiff_t n, const double *restrict t, const double *restrict c,
+                            const double *restrict sign, double radius, int64_t *restrict near,
+                            double *restrict up, double *restrict down, ptrdiff_t *restrict count)
+{
+    *count = 0;
+    for (ptrdiff_t k = 0; k < n; k++)
+    {
+        double far = t[k] > radius ? c[k] : 0;
+        up[k] = sign[k] > 0 ? far : 0;
+        down[k] = sign[k] > 0 ? 0 : far;
+    }
+    for (ptrdiff_t k = 0; k < n; k++)
+    {
+        near[*count] = k;
+        *count += (t[k] <= radius) & (t[k] >= -radius);
+    }
+}
+
+/* Add g'X to out for X of p columns, four rows at a time. */
+#define PULL_ROWS(name, real) \
+    INLINE void name##_loop(ptrdiff_t n, ptrdiff_t p, const real *restrict X, const double *restrict g, \
+                            double *restrict out) \
+    { \
+        ptrdiff_t k = 0; \
+        for (; k + 4 <= n; k += 4) \
+        { \
+            const real *x = X + k * p; \
+            _Pragma("omp simd") for (ptrdiff_t j = 0; j < p; j++) \
+                out[j] += (g[k] * x[j] + g[k + 1] * x[p + j]) + (g[k + 2] * x[2 * p + j] + g[k + 3] * x[3 * p + j]); \
+        } \
+        for (; k < n; k++) \
+            for (ptrdiff_t j = 0; j < p; j++) \
+                out[j] += g[k] * X[k * p + j]; \
+    } \
+    COMPILED_TWICE(name, (ptrdiff_t n, ptrdiff_t p, const real *X, const double *g, double *out), (n, p, X, g, out))
+
+PULL_ROWS(pull_rows_float, float)
+PULL_ROWS(pull_rows_double, double)
+COMPILED_TWICE(split_rows,
+               (ptrdiff_t n, const double *t, const double *c, const double *sign, double radius, int64_t *near,
+                double *up, double *down, ptrdiff_t *count),
+               (n, t, c, sign, radius, near, up, down, count))
 COMPILED_TWICE(along_rows,
                (ptrdiff_t n, const double *t, const double *dz, const double *c, double step, double low, double most,
                 double *sums),

@@ -20,6 +20,17 @@ cdef extern from "_row_sums.h":
                     double* sums) noexcept nogil
     void square_rows(Py_ssize_t n, const double* t, const double* c, double* slope, double* curvature,
                      double* sums) noexcept nogil
+    void split_rows(Py_ssize_t n, const double* t, const double* c, const double* sign, double radius, int64_t* near,
+                    double* up, double* down, Py_ssize_t* count) noexcept nogil
+    void pull_rows_float(Py_ssize_t n, Py_ssize_t p, const float* X, const double* g, double* out) noexcept nogil
+    void pull_rows_double(Py_ssize_t n, Py_ssize_t p, const double* X, const double* g, double* out) noexcept nogil
+
+cdef enum:
+    BLOCK = 64  # rows that stay in cache while several sums are made of them
+
+ctypedef fused real:
+    float
+    double
 
 ctypedef double[::1] Doubles
 ctypedef const double[::1] Given
@@ -145,16 +156,22 @@ def split(Given t, Given weight, Given sign, double radius, int64_t[::1] near, D
 
     Where a row falls short by more, `up` or `down` gets its weight, by the sign of its level; elsewhere they get 0.
     """
-    cdef Py_ssize_t k, n = 0
-    with nogil:
-        for k in range(t.shape[0]):
-            up[k] = down[k] = 0.0
-            if t[k] > radius:
-                if sign[k] > 0.0:
-                    up[k] = weight[k]
-                else:
-                    down[k] = weight[k]
-            elif t[k] >= -radius:
-                near[n] = k
-                n += 1
+    cdef Py_ssize_t n = 0
+    if t.shape[0]:
+        with nogil:
+            split_rows(t.shape[0], &t[0], &weight[0], &sign[0], radius, &near[0], &up[0], &down[0], &n)
     return n
+
+
+def pull_each(const real[:, ::1] X, const double[:, ::1] G, double[:, ::1] out):
+    """Add G X to out; X is read once."""
+    cdef Py_ssize_t a = 0, k, n = X.shape[0], p = X.shape[1], size
+    with nogil:
+        while a < n and p > 0:
+            size = min(<Py_ssize_t>BLOCK, n - a)
+            for k in range(G.shape[0]):
+                if real is float:
+                    pull_rows_float(size, p, &X[a, 0], &G[k, a], &out[k, 0])
+                else:
+                    pull_rows_double(size, p, &X[a, 0], &G[k, a], &out[k, 0])
+            a += size

@@ -29,3 +29,8 @@ def split(t: Array, weight: Array, sign: Array, radius: float) -> tuple[IntArray
     is_far = t > radius
     up, down = (np.where(is_far & side, weight, 0.0) for side in (sign > 0.0, sign <= 0.0))
     return np.flatnonzero(np.abs(t) <= radius), up, down
+
+
+def pull_each(X: Array, G: Array) -> Array:
+    """Return G X."""
+    return G @ X.astype(float)

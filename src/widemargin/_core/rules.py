@@ -41,7 +41,8 @@ def level_interval(
     """Return the minimisers b of sum_{e>0} weight (target - b)_+ + sum_{e<0} weight (b - target)_+."""
     first, flat = -float(weight @ (e > 0)), FLAT * float(np.sum(weight))
     if target.size > MANY:
-        found = _flat_part(target, weight, first, flat, *(around or _around(target, weight, first)))
+        found = None if around is None else _flat_part(target, weight, first, flat, *around)
+        found = found or _flat_part(target, weight, first, flat, *_around(target, weight, first))
         if found is not None:
             return found
     return _flat_part(target, weight, first, flat, -np.inf, np.inf) or (-np.inf, np.inf)

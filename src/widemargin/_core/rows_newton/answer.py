@@ -16,7 +16,7 @@ from .problem import Problem
 from .spaces import Vector
 
 COLLAPSED = 1e-9  # the model zero must be proved to this
-WIDTH = 2.0  # times the smoothing: the exact level is that near the smooth one, most likely
+WIDTH = 0.2  # times the smoothing: the exact level is that near the smooth one, most likely
 
 
 class Verdict(NamedTuple):

@@ -103,8 +103,9 @@ def _written_out(problem: Problem, point: Point, small: Rows, chosen: IntArray, 
     rows, space = problem.rows, cast("Columns", problem.space)
     X = np.empty((small.margin.size, space.n_coordinates))
     _csr.times(rows.D.data, rows.D.indices, rows.D.indptr, chosen, space.X, X[: chosen.size])
-    for i, (group, total) in enumerate(zip(far, space.pulled_each([c.on_items(rows) for c in far]), strict=True)):
-        X[chosen.size + i] = total / group.total
+    if far:
+        X[chosen.size :] = space.pulled_each(np.stack([group.on_items(rows) / group.total for group in far]))
     small = replace(small, D=sparse.eye_array(len(X), format="csr"))
     part = replace(problem, risk=replace(problem.risk, rows=small), space=Columns(X))
-    return Near(part, Vector(point.f.w, _seen(problem.reach(point.f), chosen, far)), problem, chosen, far)
+    reach = small.margin - _seen(point.short, chosen, far) - small.shift(point.b)
+    return Near(part, Vector(point.f.w, reach), problem, chosen, far)

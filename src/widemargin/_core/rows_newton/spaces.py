@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
+from .. import _rows
 from ..comparisons import IntArray
 from ..lower_half import LowerHalf, mirrored
 from ..solution import Array
 
 CONVERTED = 4096  # rows of X converted to float64 at a time
-CACHED = 1 << 18  # bytes of X that are multiplied by several vectors
 TILE = 64  # differences written out at a time
 PROBES, DRIFT = 64, 1e-13  # utilities that are looked at, and the share of the largest that they may be off
 
@@ -95,19 +95,17 @@ class Columns:
 
     def pulled(self, g: Array) -> Array:
         """Return X'g."""
-        if sparse.issparse(self.X) or self.X.dtype == np.float64:
-            return self.X.T @ g
-        starts = range(0, self.n_items, CONVERTED)
-        return np.sum([g[i : i + CONVERTED] @ self.X[i : i + CONVERTED].astype(float) for i in starts], axis=0)
+        return self.X.T @ g if sparse.issparse(self.X) else self.pulled_each(g[None])[0]
 
-    def pulled_each(self, gs: Sequence[Array]) -> list[Array]:
-        """Return X'g of some g; X, which is dense, is read once."""
-        size, out = max(64, CACHED // (8 * self.n_coordinates)), np.zeros((len(gs), self.n_coordinates))
-        for i in range(0, self.n_items, size):
-            X = self.X[i : i + size].astype(float, copy=False)
-            for k, g in enumerate(gs):
-                out[k] += g[i : i + size] @ X
-        return list(out)
+    def pulled_each(self, G: Array) -> Array:
+        """Return X'g for each row g of G; X, which is dense, is read once."""
+        out = np.zeros((len(G), self.n_coordinates))
+        if self.X.flags.c_contiguous:
+            _rows.pull_each(self.X, np.ascontiguousarray(G), out)
+            return out
+        for i in range(0, self.n_items, CONVERTED):
+            out += G[:, i : i + CONVERTED] @ self.X[i : i + CONVERTED].astype(float, copy=False)
+        return out
 
     def inner(self, a: Vector, b: Vector) -> float:
         """Return the inner product of the weights."""
