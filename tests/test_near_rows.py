@@ -24,6 +24,7 @@ def any_size(monkeypatch):
     """Few rows are taken apart too."""
     monkeypatch.setattr(near, "FEWEST", 0)
     monkeypatch.setattr(near, "MOST", 0.9)
+    monkeypatch.setattr(near, "MOST_KNOWN", 0.9)
 
 
 def make_problem(how, kind="ties", C=0.7, seed=0):
@@ -160,6 +161,17 @@ def test_the_tangent_is_the_derivative_in_log_c(kind, how):
     d = np.log((1 + 1e-4) / (1 - 1e-4))
     assert_allclose(middle.slope.f.w, (high.last.f.w - low.last.f.w) / d, atol=2e-3 * np.abs(middle.slope.f.w).max())
     assert_allclose(middle.slope.b, (high.last.b - low.last.b) / d, atol=2e-3)
+
+
+@pytest.mark.parametrize(("kind", "is_copied"), [("pairs", False), ("classes", True)])
+def test_many_near_pairs_are_left_where_they_are_once_few_steps_remain(kind, is_copied, monkeypatch):
+    """Each would be copied, from two places; rows of one item are read there in their order."""
+    monkeypatch.setattr(near, "FEWEST", 0)
+    problem = make_problem("columns", kind)
+    point = next(points(problem, np.random.default_rng(10)))
+    radius = float(np.quantile(np.abs(point.short), 0.4))
+    assert near.near(problem, point, radius) is not None
+    assert (near.near(problem, point, radius, is_known=True) is not None) == is_copied
 
 
 def test_rows_are_split_as_plain_numpy_splits_them():

@@ -21,6 +21,7 @@ from .problem import Point, Problem
 from .spaces import Columns, Vector
 
 MOST = 0.6  # a larger share of near rows is not worth it
+MOST_KNOWN = 0.25  # the same for rows of several items after a first solve: few steps are left, and each row is copied
 FEWEST = 2000  # rows
 
 
@@ -70,13 +71,14 @@ def may_be_near(problem: Problem) -> bool:
     return isinstance(space, Columns) and not sparse.issparse(space.X)
 
 
-def near(problem: Problem, point: Point, radius: float) -> Near | None:
+def near(problem: Problem, point: Point, radius: float, *, is_known: bool = False) -> Near | None:
     """Return the problem of the rows within a distance of their margins; None where it is not worth it or not exact."""
     rows = problem.rows
     if not may_be_near(problem):
         return None
     chosen, far = _split(rows, point.short, radius)
-    if chosen.size > MOST * rows.margin.size:
+    most = MOST_KNOWN if is_known and not rows.is_single else MOST
+    if chosen.size > most * rows.margin.size:
         return None
     E = np.column_stack([_seen(e, chosen, far) for e in rows.E.T] or [np.empty((chosen.size + len(far), 0))])
     weight = np.append(rows.weight[chosen], [group.total for group in far])

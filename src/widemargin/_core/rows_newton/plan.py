@@ -96,7 +96,7 @@ class Plan:
         if self.reach is None:
             some = np.abs(point.short[:: 1 + point.short.size // SOME])
             return near(problem, point, float(np.quantile(some, FIRST)))
-        return near(problem, point, AHEAD * (self.reach + self.h))
+        return near(problem, point, AHEAD * (self.reach + self.h), is_known=True)
 
     def write_out(self, setting: Setting) -> Setting:
         """Write the rows' differences out, by columns: for many solves that is quicker than by way of items."""
