@@ -175,7 +175,8 @@ def _view(problem: Problem, point: Point, held: Held | None, tol: float, *, is_n
         return held.view(problem, point)
     view = problem.view(point)
     allowed = ROUNDING_SHARE * tol * view.primal
-    return replace(view, image=pulled_by_sums(problem, point, view.look, allowed, is_new=is_new))
+    image = pulled_by_sums(problem, point, view.look, allowed, is_new=is_new)
+    return view if image is None else replace(view, image=image)
 
 
 def _seen(view: View) -> tuple[Array, float, Array | None]:
