@@ -9,7 +9,7 @@ from test_rows_newton import assert_agree, exact, items, make_map, make_rows
 from widemargin import MarginRegressor
 from widemargin._core.losses import HINGE, SQUARED_HINGE
 from widemargin._core.row_risk import RowsRisk
-from widemargin._core.rows_newton import Plan, curved_sums, rows_newton, spaces
+from widemargin._core.rows_newton import Plan, curved_sums, iterations, rows_newton, spaces
 from widemargin._core.rows_newton.problem import Problem
 from widemargin.model_selection import c_path
 
@@ -52,12 +52,15 @@ def test_a_product_is_made_where_rounding_might_spoil_a_bound():
         assert (told is not None) == is_told
 
 
-def test_slopes_of_a_hinge_are_multiplied():
+@pytest.mark.parametrize(("loss", "is_told"), [(HINGE, False), (SQUARED_HINGE, True)], ids=str)
+def test_slopes_of_a_hinge_are_multiplied(loss, is_told):
     """They do not grow with shortfalls."""
     rng = np.random.default_rng(2)
-    problem = problem_of("classes", rng, loss=HINGE)
+    problem = problem_of("classes", rng, loss=loss)
     point = next(points(problem, rng))
-    assert curved_sums.pulled_by_sums(problem, point, problem.risk.look(point.short), 1.0, is_new=True) is None
+    view = iterations._view(problem, point, None, 1e-3, is_new=True)
+    assert (view.image is not None) == is_told
+    assert_allclose(view.residual.w, point.f.w - problem.pulled(view.look.slope), rtol=1e-9, atol=1e-9)
 
 
 def test_many_changes_are_not_worth_it():

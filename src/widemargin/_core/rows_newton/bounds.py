@@ -65,7 +65,10 @@ def dual_value(problem: Problem, slope: Array, norm: float) -> tuple[float, floa
 
 def is_balanced(rows: Rows, slope: Array) -> bool:
     """Return whether E'slope = 0, but for rounding; slopes are none below zero."""
-    return all(abs(float(e @ slope)) <= BALANCED * float(np.abs(e) @ slope) for e in rows.E.T)
+    if rows.E.shape[1] == 0:
+        return True
+    e = rows.E[:, 0]
+    return abs(float(e @ slope)) <= BALANCED * float(np.abs(e) @ slope)
 
 
 def feasible(risk: RowsRisk, slope: Array) -> Array:

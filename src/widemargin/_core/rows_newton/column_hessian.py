@@ -12,13 +12,15 @@ from scipy.linalg import blas
 from ..comparisons import IntArray, Rows
 from ..row_risk import RowLook
 from ..solution import Array
-from .curved_sums import ENTRIES, MANY_ROWS, curved_sums, write_out
+from .curved_sums import ENTRIES, MANY_ROWS, are_summed, curved_sums, write_out
 from .problem import Problem
 from .spaces import Columns
 
 
 def column_hessian(problem: Problem, look: RowLook) -> Array:
     """Return the lower half of B'HB."""
+    if are_summed(problem, look):
+        return curved_sums(problem, look)[:-1, :-1]
     rows, space = problem.rows, cast("Columns", problem.space)
     curved = np.flatnonzero(look.curvature > 0.0)
     if look.tie is None and curved.size > MANY_ROWS * rows.shape[1]:
@@ -26,9 +28,7 @@ def column_hessian(problem: Problem, look: RowLook) -> Array:
     if sparse.issparse(space.X):
         sums = None if look.tie is None else problem.risk.curved_sums(curved)
         return _sparse_hessian(rows, space.X, look, curved, sums)
-    if look.tie is not None:
-        return _of_tasks(rows, space.X, look, curved)
-    return curved_sums(problem, look)[:-1, :-1]
+    return _of_tasks(rows, space.X, look, curved)
 
 
 def _empty(rows: Rows, X: Any) -> Array:

@@ -33,8 +33,12 @@ def are_summed(problem: Problem, look: RowLook) -> bool:
     space = problem.space
     if look.tie is not None or not isinstance(space, Columns) or sparse.issparse(space.X):
         return False
-    n_curved = int(np.count_nonzero(look.curvature))
-    return space.n_coordinates <= MANY_COLUMNS and n_curved <= MANY_ROWS * space.n_items
+    return space.n_coordinates <= MANY_COLUMNS and n_curved(look) <= MANY_ROWS * space.n_items
+
+
+def n_curved(look: RowLook) -> int:
+    """Return the number of curved rows."""
+    return int(np.count_nonzero(look.curvature > 0.0))  # several times as fast as without the comparison
 
 
 def curved_sums(problem: Problem, look: RowLook) -> Array:
@@ -42,9 +46,9 @@ def curved_sums(problem: Problem, look: RowLook) -> Array:
     rows, space = problem.rows, cast("Columns", problem.space)
     if space.kept.S is not None and space.kept.curvature is look.curvature:
         return space.kept.S
-    curved = np.flatnonzero(look.curvature > 0.0)
-    S = _changed(rows, space, look.curvature, CHANGED * curved.size)
+    S = _changed(rows, space, look.curvature, CHANGED * n_curved(look))
     if S is None:
+        curved = np.flatnonzero(look.curvature > 0.0)
         S = np.zeros((space.n_coordinates + rows.E.shape[1] + 1,) * 2, order="F")
         _add(S, 1.0, (rows, space.X), curved, look.curvature[curved])
         space.kept.most = np.zeros(len(S))
@@ -53,12 +57,12 @@ def curved_sums(problem: Problem, look: RowLook) -> Array:
 
 
 def pulled_by_sums(problem: Problem, point: Point, look: RowLook, allowed: float, *, is_new: bool) -> Array | None:
-    """Return the coordinates of the function that the slopes at a point make, C (A'H margin - A'HB (w, b)).
+    """Return the coordinates of the function that squared slacks' slopes make, C (A'H margin - A'HB (w, b)).
 
-    None where slopes are not linear in shortfalls, where a product with X is quicker, and where rounding might spoil a
-    bound by more than allowed. Sums for a new solve will be asked for anyway, whatever it takes.
+    None where a product with X is quicker, and where rounding might spoil a bound by more than allowed. Sums for a new
+    solve will be asked for anyway, whatever it takes.
     """
-    if not (problem.risk.is_exact and are_summed(problem, look)):
+    if not are_summed(problem, look):
         return None
     space = cast("Columns", problem.space)
     if not is_new:
@@ -87,7 +91,7 @@ def _changed(rows: Rows, space: Columns, curvature: Array, most: float) -> Array
     for sign in (1.0, -1.0):
         chosen = np.flatnonzero(sign * change > 0.0)
         _add(S, sign, (rows, space.X), changed[chosen], sign * change[chosen])
-    return S if np.trace(S[:-1, :-1]) > LOST * float(np.sum(kept.most[:-1])) else None
+    return S if S.diagonal()[:-1].sum() > LOST * kept.most[:-1].sum() else None
 
 
 def _add(S: Array, sign: float, data: tuple[Rows, Any], chosen: IntArray, values: Array) -> None:

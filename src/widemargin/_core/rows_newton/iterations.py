@@ -174,6 +174,8 @@ def _view(problem: Problem, point: Point, held: Held | None, tol: float, *, is_n
     if held is not None:
         return held.view(problem, point)
     view = problem.view(point)
+    if not problem.risk.is_exact:  # a hinge's slopes are not linear in shortfalls
+        return view
     allowed = ROUNDING_SHARE * tol * view.primal
     image = pulled_by_sums(problem, point, view.look, allowed, is_new=is_new)
     return view if image is None else replace(view, image=image)
@@ -181,9 +183,10 @@ def _view(problem: Problem, point: Point, held: Held | None, tol: float, *, is_n
 
 def _seen(view: View) -> tuple[Array, float, Array | None]:
     """Return a point's slopes as a dual point, and their function where it is known and they need no repair."""
-    slope = view.look.slope
-    is_known = view.image is not None and is_balanced(view.problem.rows, slope)
-    return slope, view.primal - view.gap, view.image if is_known else None
+    slope, image = view.look.slope, view.image
+    if image is not None and not is_balanced(view.problem.rows, slope):
+        image = None
+    return slope, view.primal - view.gap, image
 
 
 def _slope(problem: Problem, view: View, along: tuple[Vector, Array, Array]) -> float:

@@ -49,7 +49,7 @@ class Kept:
 
     def keep(self, S: Array, curvature: Array) -> None:
         """Remember sums."""
-        self.S, self.curvature, self.most = S, curvature, np.maximum(self.most, np.diag(S))
+        self.S, self.curvature, self.most = S, curvature, np.maximum(self.most, S.diagonal())
 
 
 @dataclass(frozen=True)
@@ -95,16 +95,21 @@ class Columns:
 
     def pulled(self, g: Array) -> Array:
         """Return X'g."""
-        return self.X.T @ g if sparse.issparse(self.X) else self.pulled_each(g[None])[0]
+        X = self.X
+        if sparse.issparse(X) or (X.dtype == np.float64 and not X.flags.c_contiguous):
+            return X.T @ g
+        return self.pulled_each(g[None])[0]
 
     def pulled_each(self, G: Array) -> Array:
-        """Return X'g for each row g of G; X, which is dense, is read once."""
-        out = np.zeros((len(G), self.n_coordinates))
-        if self.X.flags.c_contiguous:
-            _rows.pull_each(self.X, np.ascontiguousarray(G), out)
+        """Return X'g for each row g of G; X, which is dense, is read once where it lies by rows."""
+        X, out = self.X, np.zeros((len(G), self.n_coordinates))
+        if X.flags.c_contiguous:
+            _rows.pull_each(X, np.ascontiguousarray(G), out)
             return out
         for i in range(0, self.n_items, CONVERTED):
-            out += G[:, i : i + CONVERTED] @ self.X[i : i + CONVERTED].astype(float, copy=False)
+            part = X[i : i + CONVERTED].astype(float, copy=False).T
+            for k, g in enumerate(G):
+                out[k] += part @ g[i : i + CONVERTED]
         return out
 
     def inner(self, a: Vector, b: Vector) -> float:
