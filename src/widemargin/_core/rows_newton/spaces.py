@@ -5,7 +5,7 @@ A vector of the space is a function: its coordinates `w` and its utilities `u` a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
