@@ -55,6 +55,12 @@ def vertex_of(at):
     return ref.Vertex(tuple(sorted(at.rows[: at.k].tolist())), signs, at.side.astype(np.int64))
 
 
+def assert_same_vertex(have, want):
+    assert have.rows == want.rows
+    assert have.signs == want.signs
+    assert_array_equal(have.side, want.side)
+
+
 @pytest.mark.parametrize("positive", [True, False])
 @pytest.mark.parametrize("kind", APART)  # of two equal items either may come first
 def test_a_pivot_is_that_of_its_twin(kind, positive):
@@ -71,10 +77,30 @@ def test_a_pivot_is_that_of_its_twin(kind, positive):
                 assert arrived
                 break
             n += 1
-            assert have.rows == want.rows
-            assert have.signs == want.signs
-            assert_array_equal(have.side, want.side)
+            assert_same_vertex(have, want)
     assert n == walk.n_pivots > 5
+
+
+@pytest.mark.parametrize("kind", ["strict", "queries"])
+def test_a_walk_chooses_among_all_edges_and_then_among_the_likely(kind):
+    """Its first pivots, one a call, are those of the twin; in one go it ends at the same vertex."""
+    K, levels = data(kind, 160)
+    machine_ = machine.pose_vectors(K**20, levels, positive=False).machine
+    walk, other = (VertexWalk(machine_.problem(1.0)) for _ in range(2))
+    pairs = ref.Pairs(walk.better, walk.worse, walk.graph.weight, walk.goal)
+    C = 0.5 * machine_.kappa
+    for one in (walk, other):
+        one.to(C, limit=5000)
+    before = walk.n_pivots
+    assert walk.at.k > 90
+    for _ in range(20):
+        want = ref.pivot(walk.K, pairs, vertex_of(walk.at), 1.2 * C, positive=False)
+        walk.at.walk(1.2 * C, 1)
+        assert_same_vertex(vertex_of(walk.at), want)
+    for one in (walk, other):
+        one.to(1.2 * C, limit=5000)
+    assert walk.n_pivots - before > 50  # the likely edges were chosen a few times
+    assert_same_vertex(vertex_of(walk.at), vertex_of(other.at))
 
 
 @pytest.mark.parametrize("over_pairs", [True, False])

@@ -7,10 +7,11 @@ leads along every held pair that is let go, and along every column that comes. K
 row for each: of the utilities, then of the coefficients. A pivot ends where a pair meets its goal or a coefficient is
 zero: that takes the place of what the edge let go, and so much of this edge is taken from all others as keeps it there.
 The table fills the second cache: the edges that pivots take from others, and the shares of them, wait beside it (edge i
-is edge_i - sum_q shares_qi taken_q), so that a pivot reads the directions of the utilities and few pivots write.
-Columns are many and few of them come: only candidates have a row, those that are worth the most, chosen anew now and
-then. The edge that is steepest per length is taken, by the length of the utilities' change: this needs a third of the
-pivots that the steepest slope needs.
+is edge_i - sum_q shares_qi taken_q), and few pivots write. Nor does a pivot read all of it: the edge that is steepest
+per length is taken, by the length of the utilities' change, which needs a third of the pivots that the steepest slope
+needs; but only edges that were among the steepest when last all were measured are looked at, a quarter of them or so.
+Columns are many and few of them come: only candidates have a row, those that are worth the most, chosen anew with the
+edges that are looked at.
 
 Only pairs whose margin meets its goal are looked at. Nodes are lined up by their utilities, each twice, the second
 time with 1 less: these pairs change places when the line-up is sorted again for the end of a step.
@@ -24,8 +25,8 @@ from scipy.linalg.cython_blas cimport ddot, dgemm, dgemv, idamax
 import numpy as np
 
 cdef extern from "_two_products.h":
-    void two_products(Py_ssize_t n, Py_ssize_t m, const double* rows, Py_ssize_t stride, const double* x, const double* y,
-                      double* on_x, double* on_y) noexcept nogil
+    void two_products(Py_ssize_t n, const int64_t* which, Py_ssize_t m, const double* rows, Py_ssize_t stride,
+                      const double* x, const double* y, double* on_x, double* on_y) noexcept nogil
 
 cdef extern from *:  # arrays never overlap
     ctypedef double* Out "double *__restrict"
@@ -40,8 +41,10 @@ cdef double SPREAD = 1e-5  # by which goals may differ from 1
 cdef double OVER_PAIRS = 4.0  # by which columns over pairs are favoured: that saves a quarter of the pivots
 cdef double STILL = 1e-6  # added to the squared lengths of columns: some change no utility
 cdef double TINY = 1e-300  # a squared length between pivots that measure it anew is at least that
-cdef Py_ssize_t CANDIDATES = 48, SCOUT = 24  # columns with a row, and pivots after which they are chosen anew
-cdef Py_ssize_t LATER = 12  # pivots after which the table is written
+cdef Py_ssize_t CANDIDATES = 48  # columns with a row
+cdef Py_ssize_t LIKELY = 64  # edges that are looked at in a pivot
+cdef Py_ssize_t SCOUT = 24  # pivots after which both are chosen anew and the table is written
+cdef double WORTH = 0.9  # columns with a smaller gain will hardly come until then
 
 
 cdef void _sort(Py_ssize_t n, Out value, int64_t* order) noexcept nogil:
@@ -97,7 +100,7 @@ cdef class Walk:
     cdef readonly object columns, minus, rows, signs, coefficients, edges, side, s, pull
     cdef bint positive, over_pairs
     # n: with the zeros; edges of columns begin at row `room`; age: pivots since candidates were chosen
-    cdef Py_ssize_t m, n, room, n_kinks, wide, age, n_late
+    cdef Py_ssize_t m, n, room, n_kinks, wide, age, n_late, n_likely
     cdef double rise, step
     cdef readonly double blur
     cdef const double[:, ::1] KT  # (columns, nodes)
@@ -111,7 +114,8 @@ cdef class Walk:
     cdef double[:, ::1] taken, shares  # what waits for the table
     cdef double[:, ::1] across, found, on  # `rises` and the last edge; their products with the table and with `taken`
     cdef double[::1] cost  # of the coefficients along the table's edges
-    cdef int8_t[::1] sides
+    cdef int64_t[::1] likely, late  # the edges that are looked at; 0, 1, ...: all that wait
+    cdef int8_t[::1] sides, is_likely
 
     def __init__(self, K, blocks, head, reach, better, worse, weight, goal, bint positive, bint over_pairs):
         self.KT = np.vstack([np.ascontiguousarray(K.T), np.zeros((1, len(K)))])
@@ -136,12 +140,15 @@ cdef class Walk:
         self.now, self.value, self.speed, self.moved, self.then = (np.empty(2 * m) for _ in range(5))
         self.who = np.empty(2 * m, dtype=np.int64)
         self.slope, self.length, self.cost = (np.zeros(room + self.wide) for _ in range(3))
-        self.taken, self.shares = np.zeros((LATER, m + room)), np.zeros((LATER, room + self.wide))
+        self.taken, self.shares = np.zeros((SCOUT, m + room)), np.zeros((SCOUT, room + self.wide))
         self.across, self.found = np.zeros((2, m + room)), np.zeros((2, room + self.wide))
-        self.on = np.zeros((2, LATER))
+        self.on = np.zeros((2, SCOUT))
+        self.late = np.arange(SCOUT, dtype=np.int64)
+        self.likely, self.is_likely = np.zeros(room + self.wide, dtype=np.int64), np.zeros(room + self.wide, np.int8)
         self.d, self.ds, self.shift, self.gain = np.empty(room), np.empty(m), np.zeros(m), np.empty(n)
         self.rises = self.across[0]  # of the objective with the utilities and the coefficients
-        self.score, self.ranked, self.plan = np.empty(n + 2 * m), np.empty(n + 2 * m), np.empty(m)
+        self.score, self.ranked = np.empty(n + 3 * m + self.wide), np.empty(n + 3 * m + self.wide)
+        self.plan = np.empty(m)
         self.first_of, self.second_of = np.empty(n + 2 * m, dtype=np.int64), np.empty(n + 2 * m, dtype=np.int64)
         self.low, self.high = np.empty(m, dtype=np.int64), np.empty(m, dtype=np.int64)
         self.come, self.come_less = np.zeros(self.wide, dtype=np.int64), np.zeros(self.wide, dtype=np.int64)
@@ -240,22 +247,59 @@ cdef class Walk:
 
     cdef Py_ssize_t _way_down(self, double C, double* fall, double* toward) noexcept nogil:
         """Return the edge that is steepest per length, with its fall and its sign."""
-        cdef Py_ssize_t i, best = 0
-        cdef double steepest = 0.0, over, cap, enough = max(SLACK, 2.0 * self.blur)
-        for i in range(self.room, self.room + self.n_candidates):
-            over = (-self.slope[i] if self.positive else fabs(self.slope[i])) - 1.0
-            if over > enough and over * over > steepest * self.length[i]:
-                steepest = over * over / self.length[i]
-                best, fall[0], toward[0] = i, over, 1.0 if self.slope[i] < 0.0 else -1.0
-        if self.over_pairs:
-            steepest *= OVER_PAIRS
-        for i in range(self.k):
-            cap = C * self.weight[self.row[i]]
-            over = -self.slope[i] if self.slope[i] < 0.0 else self.slope[i] - cap
-            if over > SLACK * cap and over * over > steepest * self.length[i]:
-                steepest = over * over / self.length[i]
-                best, fall[0], toward[0] = i, over, 1.0 if self.slope[i] < 0.0 else -1.0
+        cdef Py_ssize_t i, l, best = 0
+        cdef double steepest = 0.0, here
+        for l in range(self.n_likely):
+            i = self.likely[l]
+            here = self._steepness(i, C)
+            if here > steepest:
+                steepest, best = here, i
+        if steepest > 0.0:
+            fall[0], toward[0] = self._over(best, C), 1.0 if self.slope[best] < 0.0 else -1.0
         return best
+
+    cdef inline double _over(self, Py_ssize_t i, double C) noexcept nogil:
+        """Return how fast the objective falls along an edge."""
+        if i >= self.room:
+            return (-self.slope[i] if self.positive else fabs(self.slope[i])) - 1.0
+        return -self.slope[i] if self.slope[i] < 0.0 else self.slope[i] - C * self.weight[self.row[i]]
+
+    cdef inline double _steepness(self, Py_ssize_t i, double C) noexcept nogil:
+        """Return the square of the fall per length; below 0 where there is none beyond rounding."""
+        cdef double over = self._over(i, C), square = over * over / self.length[i]
+        if i < self.room:
+            return square if over > SLACK * C * self.weight[self.row[i]] else -square
+        if self.over_pairs:
+            square *= OVER_PAIRS
+        return square if over > max(SLACK, 2.0 * self.blur) else -square
+
+    cdef void _choose(self, double C) noexcept nogil:
+        """Choose the edges to look at until the next time: those that lead down the steepest, or lead up the least."""
+        cdef Py_ssize_t i, n = 0
+        cdef double enough = -INFINITY
+        for i in range(self.room + self.n_candidates):
+            if i < self.k or i >= self.room:
+                self.score[n] = self.ranked[n] = self._steepness(i, C)
+                n += 1
+        if n > LIKELY:
+            enough = _kth_largest(LIKELY, n, &self.ranked[0])
+        n = 0
+        for i in range(self.room + self.n_candidates):
+            if i < self.k or i >= self.room:
+                self.is_likely[i] = self.score[n] >= enough
+                n += 1
+        self._list()
+
+    cdef void _list(self) noexcept nogil:
+        """List the edges that are looked at."""
+        cdef Py_ssize_t i
+        self.n_likely = 0
+        for i in range(self.k):
+            self.likely[self.n_likely] = i
+            self.n_likely += self.is_likely[i]
+        for i in range(self.room, self.room + self.n_candidates):
+            self.likely[self.n_likely] = i
+            self.n_likely += self.is_likely[i]
 
     cdef void _gains(self, double C) noexcept nogil:
         """Set the gain K'B'y of every column."""
@@ -284,7 +328,7 @@ cdef class Walk:
                 self.ranked[i] = self.score[i]
             enough = _kth_largest(self.wide, n, &self.ranked[0])
         for i in range(n):
-            if self.score[i] >= enough and n_wanted < self.wide:
+            if self.score[i] >= enough and self.score[i] > WORTH and n_wanted < self.wide:
                 self.first_of[n_wanted], self.second_of[n_wanted] = self.first_of[i], self.second_of[i]
                 n_wanted += 1
         for c in range(self.n_candidates - 1, -1, -1):  # those that are no longer wanted go
@@ -296,6 +340,7 @@ cdef class Walk:
             else:
                 self._drop(c)
         self._add(n_wanted)
+        self._choose(C)
 
     cdef void _blur(self) noexcept nogil:
         """Set by how much gains may be wrong: those in use are 1, and candidates know theirs from their edges."""
@@ -360,8 +405,8 @@ cdef class Walk:
             self.edge[target, j] = self.edge[source, j]
         for j in range(self.n_late):
             self.shares[j, target] = self.shares[j, source]
-        self.slope[target], self.length[target], self.cost[target] = (
-            self.slope[source], self.length[source], self.cost[source])
+        self.slope[target], self.length[target], self.cost[target], self.is_likely[target] = (
+            self.slope[source], self.length[source], self.cost[source], self.is_likely[source])
 
     cdef void _add(self, Py_ssize_t n_new) noexcept nogil:
         """Append candidates: a column, less what keeps the held pairs at their goals."""
@@ -611,8 +656,7 @@ cdef class Walk:
         else:
             self.row[edge] = last
         self._measure(edge)
-        if self.n_late == LATER:
-            self._settle()
+        self._list()
         return DOWN
 
     cdef inline double _share(self, const double* edge, Py_ssize_t last) noexcept nogil:
@@ -636,13 +680,11 @@ cdef class Walk:
 
     cdef void _charge(self, Py_ssize_t j) noexcept nogil:
         """Let the costs follow a coefficient's sign."""
-        cdef Py_ssize_t i
+        cdef Py_ssize_t l
         cdef double change = self.sign[j] - self.rises[self.m + j]
         self.rises[self.m + j] = self.sign[j]
-        for i in range(self.k):
-            self.cost[i] += change * self.edge[i, self.m + j]
-        for i in range(self.room, self.room + self.n_candidates):
-            self.cost[i] += change * self.edge[i, self.m + j]
+        for l in range(self.n_likely):
+            self.cost[self.likely[l]] += change * self.edge[self.likely[l], self.m + j]
 
     cdef void _make_place(self, Py_ssize_t j) noexcept nogil:
         """Let the coefficient of the column that comes be number j."""
@@ -657,38 +699,35 @@ cdef class Walk:
 
     cdef void _keep(self, Py_ssize_t edge, double pivot, Py_ssize_t k) noexcept nogil:
         """Keep what was met where it is along all other edges: these wait for their shares, but are measured."""
-        cdef Py_ssize_t i
-        cdef int late = self.n_late + 1, two = 2, width = self.m + k, full = self.m + self.room, most = LATER
-        cdef double unit = 1.0, zero = 0.0
+        cdef Py_ssize_t i, width = self.m + k, full = self.m + self.room
         cdef Out taken = &self.taken[self.n_late, 0]
         self.n_late += 1
-        dgemm(b"T", b"N", &late, &two, &width, &unit, &self.taken[0, 0], &full, &self.across[0, 0], &full,
-              &zero, &self.on[0, 0], &most)
-        self._look_across(0, self.k)
-        self._look_across(self.room, self.n_candidates)
+        two_products(self.n_late, &self.late[0], width, &self.taken[0, 0], full, &self.across[0, 0], &self.across[1, 0],
+                     &self.on[0, 0], &self.on[1, 0])
+        self._look_across()
         self.k = k
         for i in range(self.n_late):
             self.shares[i, edge] = 0.0
         for i in range(width):
             self.edge[edge, i] = taken[i] / pivot
 
-    cdef void _look_across(self, Py_ssize_t i, int n) noexcept nogil:
-        """Set the slopes and the lengths of n edges."""
-        cdef Py_ssize_t j
-        cdef int late = self.n_late, rows = self.slope.shape[0], two = 2, most = LATER
-        cdef double unit = 1.0, negative = -1.0, whole = self.on[1, self.n_late - 1]
-        cdef In share = &self.shares[self.n_late - 1, i]
-        cdef In slope = &self.found[0, i]
-        cdef In along = &self.found[1, i]
-        if n == 0:
-            return
-        two_products(n, self.m, &self.edge[i, 0], self.m + self.room, &self.across[0, 0], &self.across[1, 0],
-                     &self.found[0, i], &self.found[1, i])
-        dgemm(b"N", b"N", &n, &two, &late, &negative, &self.shares[0, i], &rows, &self.on[0, 0], &most,
-              &unit, &self.found[0, i], &rows)
-        for j in range(n):
-            self.slope[i + j] = slope[j] + self.cost[i + j]
-            self.length[i + j] = max(self.length[i + j] - share[j] * (2.0 * along[j] + share[j] * whole), TINY)
+    cdef void _look_across(self) noexcept nogil:
+        """Set the slopes and the lengths of the edges that are looked at."""
+        cdef Py_ssize_t i, l, q
+        cdef double slope, along, share, whole = self.on[1, self.n_late - 1]
+        two_products(self.n_likely, &self.likely[0], self.m, &self.edge[0, 0], self.m + self.room,
+                     &self.across[0, 0], &self.across[1, 0], &self.found[0, 0], &self.found[1, 0])
+        for q in range(self.n_late):
+            slope, along = self.on[0, q], self.on[1, q]
+            for l in range(self.n_likely):
+                share = self.shares[q, self.likely[l]]
+                self.found[0, l] -= share * slope
+                self.found[1, l] -= share * along
+        for l in range(self.n_likely):
+            i = self.likely[l]
+            share = self.shares[self.n_late - 1, i]
+            self.slope[i] = self.found[0, l] + self.cost[i]
+            self.length[i] = max(self.length[i] - share * (2.0 * self.found[1, l] + share * whole), TINY)
 
     cdef void _take(self, Py_ssize_t c, Py_ssize_t i, double toward) noexcept nogil:
         """Put candidate c, and its coefficient, in place i."""
