@@ -14,9 +14,16 @@ one `gap` is.
 from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
 
+import numpy as np
+
 cdef extern from *:  # arrays never overlap
     ctypedef double* Out "double *__restrict"
     ctypedef const double* In "const double *__restrict"
+    ctypedef int64_t* Indices "int64_t *__restrict"
+
+cdef extern from "_bent_rows.h":
+    void bent_rows(Py_ssize_t n, const int64_t* which, const double* bent, Py_ssize_t width, const double* own,
+                   const double* rows, double* mine, double* out) noexcept nogil
 
 ctypedef double[::1] Doubles
 ctypedef const double[::1] Given
@@ -336,26 +343,26 @@ def soft_hinge(Ints head, Ints reach, Given s, Given weight, double h, Doubles f
             e += reach[u]
 
 
-cdef double _bend(Py_ssize_t n, double h, double s, In other, In weight, Out out, double[:, ::1] square,
-                  Py_ssize_t first) noexcept nogil:
-    cdef Py_ssize_t k
-    cdef double lack, bent, total = 0.0, scale = 0.5 / h
+cdef Py_ssize_t _bent(Py_ssize_t n, Py_ssize_t first, double h, double s, In other, In weight, Indices which,
+                      Out bent) noexcept nogil:
+    """List the neighbours that are within h of a margin of 1, and how much these hinges bend; return their number."""
+    cdef Py_ssize_t k, n_bent = 0
+    cdef double lack, scale = 0.5 / h
     for k in range(n):
         lack = 1.0 - (s - other[k])
-        bent = weight[k] * scale if (lack < h) & (lack > -h) else 0.0
-        out[k] = -bent
-        total += bent
-    for k in range(n):
-        square[first + k, first + k] -= out[k]
-    return total
+        which[n_bent], bent[n_bent] = first + k, weight[k] * scale
+        n_bent += (lack < h) & (lack > -h)
+    return n_bent
 
 
-def bend(Ints head, Ints reach, Given s, Given weight, double h, double[:, ::1] square):
-    """Set what is on and above the diagonal of `square` to the Hessian of the soft hinges: a Laplacian."""
-    cdef Py_ssize_t u, e = 0
+def bend(Ints head, Ints reach, Given s, Given weight, double h, const double[:, ::1] K, double[:, ::1] out):
+    """Set `out` to the product of K with the Hessian of the soft hinges, a Laplacian of few pairs."""
+    cdef Py_ssize_t u, n, e = 0, width = K.shape[1]
+    cdef int64_t[::1] which = np.empty(s.shape[0] + 1, dtype=np.int64)
+    cdef double[::1] bent = np.empty(s.shape[0] + 1)
     with nogil:
-        square[:] = 0.0
+        out[:] = 0.0
         for u in range(head.shape[0]):
-            if reach[u]:
-                square[u, u] += _bend(reach[u], h, s[u], &s[head[u]], &weight[e], &square[u, head[u]], square, head[u])
+            n = _bent(reach[u], head[u], h, s[u], &s[head[u]], &weight[e], &which[0], &bent[0])
+            bent_rows(n, &which[0], &bent[0], width, &K[u, 0], &K[0, 0], &out[u, 0], &out[0, 0])
             e += reach[u]

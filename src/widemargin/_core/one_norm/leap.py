@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import blas, lapack
+from scipy.linalg import lapack
 from scipy.sparse import csgraph
 
 from .. import _pairs, _shrink
@@ -66,10 +66,9 @@ def _approach(walk: VertexWalk, C: float) -> Array:
     lack = np.abs(1.0 - walk.graph.difference(at.s))
     rank = min(FIRST * k, lack.size - 1)
     h = min(float(np.partition(lack, rank)[rank]), WIDEST)
-    square = np.empty((len(walk.K), len(walk.K)))
     value = np.inf
     for _ in range(STEPS):
-        a, step = _step(_Soft(walk, C, h), a, square)
+        a, step = _step(_Soft(walk, C, h), a)
         last, value = value, _objective(walk, C, a, walk.K @ a)
         if step < SHORT or last - value < GAIN * value:
             break
@@ -91,10 +90,12 @@ class _Soft:
         out *= self.C
         return out
 
-    def hessian(self, s: Array, K: Array, square: Array) -> Array:
-        """Return C K'LK; `square` is overwritten."""
-        _pairs.bend(self.graph.head, self.graph.reach, s, self.graph.weight, WIDER * self.h, square)
-        return np.asarray(K.T @ blas.dsymm(self.C, square.T, K, lower=1), dtype=float)
+    def hessian(self, s: Array, K: Array) -> Array:
+        """Return C K'LK."""
+        bent = np.empty_like(K)
+        _pairs.bend(self.graph.head, self.graph.reach, s, self.graph.weight, WIDER * self.h, K, bent)
+        bent *= self.C
+        return K.T @ bent
 
     def search(self, s: Array, ds: Array, a: Array, d: Array) -> float:
         """Return how far to go along d: all the way, or about where the objective is lowest."""
@@ -115,13 +116,13 @@ class _Soft:
         return lo
 
 
-def _step(soft: _Soft, a: Array, square: Array) -> tuple[Array, float]:
+def _step(soft: _Soft, a: Array) -> tuple[Array, float]:
     """Take a step; return its end and its length."""
     s = soft.K @ a
     gain = soft.K.T @ soft.flow(s)
     J = _likely(a, np.abs(gain))
-    K, start = np.asfortranarray(soft.K[:, J]), a[J]
-    H = soft.hessian(s, K, square)
+    K, start = np.ascontiguousarray(soft.K[:, J]), a[J]
+    H = soft.hessian(s, K)
     found = _shrink.least(H, H @ start + gain[J], start, SOLVES)
     if found is None:
         raise np.linalg.LinAlgError
