@@ -145,8 +145,7 @@ def _independent(walk: VertexWalk, columns: IntArray, s: Array) -> IntArray:
     near, lack = _forest(walk, AMONG * columns.size, s)
     if near.size < columns.size or columns.size == 0:
         raise np.linalg.LinAlgError
-    vectors = walk.K.T[columns]
-    rows = vectors[:, walk.better[near]] - vectors[:, walk.worse[near]]
+    rows = walk.margins(walk.K.T[columns], near)
     closeness = 1.0 - lack / max(lack.max(), 1e-300)
     rows *= closeness**2 + 1e-3  # pivots are large numbers: so they are those of near pairs
     factor, swaps, _ = lapack.dgetrf(rows.T, overwrite_a=1)
