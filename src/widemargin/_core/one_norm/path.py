@@ -121,13 +121,12 @@ class MachinePath:
 
 def _pivot_price(k: int, m: int) -> float:
     """Return about how many microseconds a pivot takes, with k coefficients and m items."""
-    return 15.0 + 0.05 * m + 5e-4 * m * (k + 48)
+    return 4.0 + 0.025 * m + 2.2e-4 * m * k
 
 
 def _leap_price(k: int, m: int) -> float:
     """Return about how many microseconds a leap takes."""
-    n_columns = min(k + 0.4 * m, m)
-    return 5e3 + (m + n_columns) * m * n_columns / 3e3
+    return 750.0 + 0.04 * m**2 + 1e-3 * m * k**2
 
 
 class VectorPath:
