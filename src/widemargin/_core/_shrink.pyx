@@ -47,16 +47,21 @@ cdef class Point:
         self.d, self.to, self.kept = (np.zeros(self.n) for _ in range(3))
         self.support, self.crossed = (np.zeros(self.n, dtype=np.int64) for _ in range(2))
         self.L = np.empty((self.n, self.n))
-        first = np.flatnonzero(x)
-        self.k = first.size
-        np.asarray(self.support)[: self.k] = first
-        square = H[np.ix_(first, first)]
-        square[np.diag_indices(self.k)] *= RAISED
-        np.asarray(self.L)[: self.k, : self.k] = square
         self._factor()
 
     cdef void _factor(self) noexcept:
-        cdef int k = self.k, n = self.n, failed = 0
+        """Factor H on the support of x."""
+        cdef Py_ssize_t i, j
+        cdef int k, n = self.n, failed = 0
+        for j in range(self.n):
+            if self.x[j] != 0.0:
+                self.support[self.k] = j
+                self.k += 1
+        for j in range(self.k):
+            for i in range(j, self.k):
+                self.L[j, i] = self.H[self.support[j], self.support[i]]
+            self.L[j, j] *= RAISED
+        k = self.k
         if k:
             dpotrf(b"L", &k, &self.L[0, 0], &n, &failed)
         self.is_lost = failed != 0
