@@ -123,6 +123,20 @@ def test_without_a_better_vertex_the_walk_stays(fails, monkeypatch):
     assert walk.n_pivots == n_pivots
 
 
+def test_where_a_choice_of_pairs_is_unlucky_another_is_tried(monkeypatch):
+    """The walk then starts from the vertex of the second choice."""
+    machine_, walk = posed("strict", positive=False, n=120)
+    walk.to(0.2 * machine_.kappa, limit=5000)
+    values, chosen = iter([1.0, 2.0, 0.5]), []
+    independent = leap._independent
+    monkeypatch.setattr(leap, "_independent", lambda *how: chosen.append(independent(*how)) or chosen[-1])
+    monkeypatch.setattr(leap, "_value", lambda *_: next(values))
+    assert leap.leap(walk, 0.5 * machine_.kappa)
+    assert len(chosen) == 2
+    assert set(chosen[0]) != set(chosen[1])
+    assert_array_equal(walk.at.rows[: walk.at.k], chosen[1])
+
+
 @pytest.mark.parametrize("kind", [*KINDS, "linear", "duplicates", "same"])
 def test_a_path_of_leaps_has_the_objectives_of_highs(kind, monkeypatch):
     """Wherever a leap is possible one is tried."""

@@ -27,6 +27,7 @@ LOOK, COME = 0.7, 0.4  # columns with a smaller gain are left out of a step, and
 SOLVES = 40  # linear systems in a step
 SEARCHES, FLAT = 6, 0.2  # points looked at on the way, and by how much the slope must fall
 AMONG = 8  # pairs to choose from for each one that is held
+FAVOURS = 2, 1  # powers of the closeness: now and then one choice is far worse than another, by mere luck
 INDEPENDENT = 1e-10
 
 
@@ -37,10 +38,11 @@ def leap(walk: VertexWalk, C: float) -> bool:
     before = _value(walk, C)
     try:
         a = _approach(walk, C)
-        columns = np.flatnonzero(a)
-        walk.start(columns, _independent(walk, columns, walk.K @ a))
-        if _value(walk, C) < before:
-            return True
+        columns, s = np.flatnonzero(a), walk.K @ a
+        for power in FAVOURS:
+            walk.start(columns, _independent(walk, columns, s, power))
+            if _value(walk, C) < before:
+                return True
     except (LostError, np.linalg.LinAlgError):
         pass
     walk.start(*old)
@@ -140,14 +142,14 @@ def _likely(a: Array, gain: Array) -> IntArray:
     return np.flatnonzero(size >= max(LOOK, np.partition(size, -most)[-most]))
 
 
-def _independent(walk: VertexWalk, columns: IntArray, s: Array) -> IntArray:
+def _independent(walk: VertexWalk, columns: IntArray, s: Array, power: int) -> IntArray:
     """Return as many pairs as columns, near their margins, whose margins these columns can set."""
     near, lack = _forest(walk, AMONG * columns.size, s)
     if near.size < columns.size or columns.size == 0:
         raise np.linalg.LinAlgError
     rows = walk.margins(walk.K.T[columns], near)
     closeness = 1.0 - lack / max(lack.max(), 1e-300)
-    rows *= closeness**2 + 1e-3  # pivots are large numbers: so they are those of near pairs
+    rows *= closeness**power + 1e-3  # pivots are large numbers: so they are those of near pairs
     factor, swaps, _ = lapack.dgetrf(rows.T, overwrite_a=1)
     pivots = np.abs(np.diag(factor))
     if not pivots.min() > INDEPENDENT * pivots.max():
