@@ -21,7 +21,8 @@ from .problem import Bracket
 from .vertex_walk import LostError, VertexWalk
 
 # a walk of so many pivots costs as much as an interior point, from 100 to 400 items; over pairs three times as many do
-FEW, PER_NODE, MANY, OVER_PAIRS = 500, 8, 4000, 3
+FEW, PER_NODE, MANY, OVER_PAIRS = 500, 10, 5000, 3
+FAR = 1.4  # what a pivot of a long walk costs, in pivots: it passes more pairs
 LEFT, FORGET = 2.5, 0.9  # pivots for each coefficient that are left after a leap; how soon a bad leap is forgotten
 EXACT = 1e-8  # a vertex that is the only optimum needs no more digits
 TIGHT = 1e-6  # an answer that was not solved for has at most this gap, however loose tol is
@@ -116,7 +117,7 @@ class MachinePath:
         if walk.over_pairs or walk.positive or not 0.0 < walk.C < C:
             return False
         k, m, foreseen = walk.at.k, len(walk.K), self.pace * walk.at.k * np.log(C / walk.C)
-        return bool((foreseen - self.left * k) * _pivot_price(k, m) > _leap_price(k, m))
+        return bool((FAR * foreseen - self.left * k) * _pivot_price(k, m) > _leap_price(k, m))
 
 
 def _pivot_price(k: int, m: int) -> float:
@@ -126,7 +127,7 @@ def _pivot_price(k: int, m: int) -> float:
 
 def _leap_price(k: int, m: int) -> float:
     """Return about how many microseconds a leap takes."""
-    return 750.0 + 0.04 * m**2 + 1e-3 * m * k**2
+    return 1200.0 + 0.02 * m**2 + 1e-3 * m * k**2
 
 
 class VectorPath:
