@@ -37,14 +37,14 @@ cdef class Point:
     cdef Py_ssize_t n, k, n_solves
     cdef bint is_lost
     cdef const double[:, ::1] H
-    cdef double[::1] b, x, residual, sign, d, to, kept
+    cdef double[::1] b, x, residual, sign, d, to, kept, left
     cdef double[:, ::1] L  # of Fortran: L[j, i] is row i and column j
     cdef int64_t[::1] support, crossed
 
     def __init__(self, H, b, x):
         self.H, self.b, self.n = np.ascontiguousarray(H), b, b.size
         self.x, self.residual, self.sign = x.copy(), b - H @ x, np.sign(x)
-        self.d, self.to, self.kept = (np.zeros(self.n) for _ in range(3))
+        self.d, self.to, self.kept, self.left = (np.zeros(self.n) for _ in range(4))
         self.support, self.crossed = (np.zeros(self.n, dtype=np.int64) for _ in range(2))
         self.L = np.empty((self.n, self.n))
         self._factor()
@@ -126,7 +126,7 @@ cdef class Point:
             return self.k == 0
         before = self._value()
         for j in range(self.n):
-            self.kept[j] = self.x[j]
+            self.kept[j], self.left[j] = self.x[j], self.residual[j]
             self.to[j] = self.x[j] + self.d[j]
             if self.to[j] * self.sign[j] < 0.0:
                 self.to[j] = 0.0
@@ -140,8 +140,7 @@ cdef class Point:
                     self._remove(i)
         else:
             for j in range(self.n):
-                self.to[j] = self.kept[j]
-            self._move()
+                self.x[j], self.residual[j] = self.kept[j], self.left[j]
             self._search()
         return False
 
@@ -202,14 +201,14 @@ cdef class Point:
         if met < 0:
             step = min(1.0, -slope / bend)
         for j in range(self.n):
-            self.to[j] = self.x[j] + step * self.d[j]
+            self.x[j] += step * self.d[j]
+            self.residual[j] -= step * self.kept[j]
         if met >= 0:
-            self.to[met] = 0.0
+            self.x[met] = 0.0
             for i in range(self.k):
                 if self.support[i] == met:
                     self._remove(i)
                     break
-        self._move()
 
     cdef void _insert(self, Py_ssize_t i, Py_ssize_t j) noexcept nogil:
         """Put j among the i that cross zero, the first on the way first."""
