@@ -127,7 +127,7 @@ def _pivot_price(k: int, m: int) -> float:
 
 def _leap_price(k: int, m: int) -> float:
     """Return about how many microseconds a leap takes."""
-    return 1200.0 + 0.02 * m**2 + 1e-3 * m * k**2
+    return 2000.0 + 0.01 * m**2 + 1e-3 * m * k**2
 
 
 class VectorPath:
