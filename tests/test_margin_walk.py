@@ -245,3 +245,14 @@ def test_squared_slacks_and_fits_of_their_own_do_not_walk(monkeypatch):
     assert {m.solver_ for m in squared.estimators} == {"newton"}
     alone = MarginClassifier(kernel="rbf").fit(X, y > 1)
     assert alone.solver_ != "margin_walk"
+
+
+@pytest.mark.parametrize("n", [40, 4000])
+def test_a_walk_in_columns_ends_however_many_the_rows(n, monkeypatch):
+    """An interior point there costs what some hundred events do; millions were allowed, and some paths took hours."""
+    rows, map_ = problem("targets", 0, gram=False, n=n)
+    walk, taken, step = begun(rows, map_, 1e-3, tol=1e-6), [], MarginWalk._walk
+    monkeypatch.setattr(MarginWalk, "_walk", lambda *args: taken.append(step(*args)) or taken[-1])
+    found = walk.to(1e6, 1e-6)
+    assert sum(taken) <= 2 * margin_walk.PLAIN  # to where margins belong, and on
+    assert found is None or found.gap <= 1e-6

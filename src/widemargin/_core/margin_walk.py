@@ -94,7 +94,9 @@ class MarginWalk:
         return None
 
     def _limit(self) -> int:
-        """Return how many events cost as much as solving anew."""
+        """Return how many events cost as much as solving anew; in columns both look at all rows, however many."""
+        if not self.map_.is_gram:
+            return PLAIN
         m, n = self.rows.shape[0], self.K.shape[0]
         return int((PLAIN + CUBE * n**3 + ROW * m) / (1.0 + GROWTH * self.core.k * n))
 
