@@ -427,6 +427,6 @@ def test_a_low_rank_kernel_that_does_not_fit_is_refused():
 def test_the_advised_rank_fits():
     """Who follows the message's advice gets a model."""
     X, y = curve(2000)
-    with pytest.raises(MemoryError, match=r"needs 0.016 GB .* use n_components=208 for a low-rank kernel"):
+    with pytest.raises(MemoryError, match=r"needs 0.032 GB .* use n_components=208 for a low-rank kernel"):
         RankingSVM(kernel="rbf", memory_limit=1e7).fit(X, y)
     assert RankingSVM(kernel="rbf", memory_limit=1e7, n_components=208, C=1e-4).fit(X, y).converged_

@@ -20,7 +20,7 @@ from .solution import Array
 
 SQUARE_ITEMS = 2000  # items up to which there is one strip: BLAS's symmetric routine is quicker while it is in cache
 TILE = 256  # rows and columns computed, or rows multiplied, while they are in the processor's cache
-BYTES_WHOLE, BYTES_HALF = 24, 4  # that a fit needs for each entry of the matrix, whole or half
+BYTES_WHOLE, BYTES_HALF, BYTES_SQUARE = 24, 4, 8  # that a fit needs for an entry of the matrix: whole, half, one strip
 BYTES_ROOMY = 64  # the same with a preconditioner of all items
 SPAN_SHARE, LEAST_SPAN, LARGEST_SPAN = 0.08, 250, 1200  # items of the span
 WIDE_SHARE, WIDEST_SPAN = 0.2, 1200  # the same where that one fails
