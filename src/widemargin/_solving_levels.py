@@ -215,7 +215,10 @@ class LevelSolving:
         if map_.is_gram:
             self._check_gram_memory(map_.n_items, BYTES_WHOLE)
         seen = self._seen(task, map_)
-        _, solution = self._newton(task, seen, C)
+        budget = self._budget(task, seen)
+        _, solution = self._newton(task, seen, C, budget)
+        if budget < np.inf and solution.status is not Status.CONVERGED:
+            return None
         u = seen.forward_exact(solution.weights)
         found = _core.interior_point.from_nearby(task.rows, map_, C, LOSSES[self.loss], u, self.max_iter)
         return found and ("interior_point", found)
