@@ -31,7 +31,7 @@ from widemargin import (
 from widemargin._core import comparisons, maps
 from widemargin._core.interior_point import from_nearby, interior_point, iterations
 from widemargin._core.losses import HINGE
-from widemargin._core.newton import kernel
+from widemargin._core.newton.kernel import Ascent
 from widemargin.datasets import make_graded_queries, make_ordinal
 from widemargin.metrics import ndcg_score, ndcg_scorer
 from widemargin.model_selection import PairKFold, QueryKFold, c_path, qid_from_group_sizes
@@ -399,12 +399,12 @@ def test_a_C_whose_squares_underflow_says_nothing_of_larger_ones(kernel):
 
 
 def test_newton_on_the_way_to_an_exact_solution_ends_at_its_price(monkeypatch):
-    """Where a kernel nearly separates few items, each C took sixty steps before the interior point that fits begin with."""
-    rng, seen, run = np.random.default_rng(0), [], kernel.Ascent.run
+    """Where a kernel nearly separates few items, each C took sixty steps first, and then what fits begin with."""
+    rng, seen, run = np.random.default_rng(0), [], Ascent.run
     X = rng.normal(size=(120, 30))
     u = X[:, 0] + rng.normal(size=120)
     y, Cs = np.digitize(u, np.quantile(u, [0.25, 0.5, 0.75])), [0.1, 1.0, 10.0, 100.0]
-    monkeypatch.setattr(kernel.Ascent, "run", lambda *args: (found := run(*args), seen.append(found[0]))[0])
+    monkeypatch.setattr(Ascent, "run", lambda *args: (found := run(*args), seen.append(found[0]))[0])
     path = c_path(OrdinalSVM(kernel="rbf"), X, y, Cs)
     assert sum(seen) <= 20
     alone = [OrdinalSVM(C=C, kernel="rbf").fit(X, y).objective_ for C in Cs]
