@@ -39,7 +39,7 @@ def risk_of(y, loss):
 def test_better_directions_need_fewer_steps(loss, C, is_rounded, monkeypatch):
     """Once conjugate gradients have cost as much, a preconditioner of all items; the same optimum without.
 
-    Ten draws on two processors took 0.28 to 0.82 of the steps.
+    Ten draws with two kinds of BLAS took 0.28 to 0.67 of the steps; 0.55 to 0.82 where products under a hinge are rounded.
     """
     X, y = noisy(400)
     risk = risk_of(y, loss)
@@ -52,7 +52,7 @@ def test_better_directions_need_fewer_steps(loss, C, is_rounded, monkeypatch):
     assert helped.status is alone.status is Status.CONVERGED
     assert helped.gap <= 1e-4
     assert helped.n_iter < alone.n_iter
-    assert with_help < 0.9 * (sum(seen) - with_help)
+    assert with_help < (0.9 if is_rounded and loss is HINGE else 0.7) * (sum(seen) - with_help)
     assert helped.dual <= alone.objective
     assert alone.dual <= helped.objective
 

@@ -61,11 +61,15 @@ class Rows:
         return bool(np.all(np.diff(self.D.indptr) == 1))
 
     def times(self, u: Array) -> Array:
-        """Return D u."""
+        """Return D u; SciPy takes longer to begin than a few rows take."""
+        if self.is_plain:
+            return u
         return self.D.data * u[self.D.indices] if self.is_single else self.D @ u
 
     def pulled(self, a: Array) -> Array:
         """Return D'a."""
+        if self.is_plain:
+            return a
         if self.is_single:
             return np.bincount(self.D.indices, self.D.data * a, minlength=self.D.shape[1]).astype(float, copy=False)
         return self.adjoint @ a
@@ -162,11 +166,6 @@ class Levels:
         """Return where runs end, and the number of pairs."""
         ends = np.empty(int(self.n_levels.sum()), np.int64)
         return ends, _codes.level_runs(self.rank, self.starts, ends)
-
-    @cached_property
-    def group_of_run(self) -> IntArray:
-        """Return the group of each run."""
-        return np.repeat(np.arange(self.starts.size - 1), self.n_levels)
 
     @property
     def n_levels(self) -> IntArray:

@@ -43,6 +43,7 @@ def room(n: int, dtype: DTypeLike, n_threads: int) -> NDArray:
     """Return an array to write to; one thread gets new pages from the system faster than two at once.
 
     A large one begins where a huge page does, else its first two and last two megabytes come in small ones.
+    It is NumPy's memory, which the next fit may have again.
     """
     size = n * np.dtype(dtype).itemsize
     if size < LARGE:

@@ -125,7 +125,7 @@ def _by_conjugate_gradients(problem: Problem, view: View) -> tuple[Vector, Array
 
     def applied(f: Vector, b: Array) -> tuple[Vector, Array]:
         z = C * curve(problem.reach(f) + rows.shift(unit * b))
-        return space.gradient(f.w + space.pulled(rows.adjoint @ z)), unit * (rows.E.T @ z) + FLOOR * b
+        return space.gradient(f.w + space.pulled(rows.pulled(z))), unit * (rows.E.T @ z) + FLOOR * b
 
     w, b = np.zeros(space.n_coordinates), np.zeros(rows.E.shape[1])
     r, rb = space.gradient(-view.residual.w), -unit * _level_gradient(problem, view)

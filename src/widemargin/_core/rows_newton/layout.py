@@ -99,12 +99,12 @@ def lay_out(rows: Rows, map_: Map, loss: Loss, dtype: np.dtype, plan: Plan) -> S
     keep = plan.most_kept if plan.is_shared else 0
     X = map_.columns()
     if X is not None:
-        return Setting(Problem(RowsRisk(rows, loss), Columns(X), np.nan), lambda w: w, lambda a: rows.adjoint @ a)
+        return Setting(Problem(RowsRisk(rows, loss), Columns(X), np.nan), lambda w: w, rows.pulled)
     found = distinct_differences(rows)
     way = Way.of(rows, found.size, map_.n_items)
     if way is Way.FEATURES:
         problem = Problem(RowsRisk(rows, loss), Columns(map_.features()), np.nan)
-        return Setting(problem, map_.from_features, lambda a: rows.adjoint @ a)
+        return Setting(problem, map_.from_features, rows.pulled)
     if way is Way.PAIRED:
         space: Space = found.paired(map_.against, dtype, keep=keep)
     else:

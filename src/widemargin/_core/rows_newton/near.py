@@ -37,7 +37,7 @@ class Far(NamedTuple):
 
     def on_items(self, rows: Rows) -> Array:
         """Return the sum of the rows, as coefficients of the items."""
-        return self.weights if rows.is_plain else rows.adjoint @ self.weights
+        return rows.pulled(self.weights)
 
 
 @dataclass(frozen=True)

@@ -90,12 +90,11 @@ class Problem:
 
     def reach(self, f: Vector) -> Array:
         """Return each row's difference of utilities."""
-        return f.u if self.rows.is_plain else self.rows.times(f.u)
+        return self.rows.times(f.u)
 
     def pulled(self, slope: Array) -> Array:
         """Return the coordinates of the function that slopes make."""
-        g = self.C * slope
-        return self.space.pulled(g if self.rows.is_plain else self.rows.pulled(g))
+        return self.space.pulled(self.rows.pulled(self.C * slope))
 
     def point(self, f: Vector, b: Array) -> Point:
         """Return the point (f, b)."""
