@@ -39,7 +39,7 @@ def risk_of(y, loss):
 def test_better_directions_need_fewer_steps(loss, C, is_rounded, monkeypatch):
     """Once conjugate gradients have cost as much, a preconditioner of all items; the same optimum without.
 
-    Ten draws with two kinds of BLAS took 0.28 to 0.67 of the steps; 0.55 to 0.82 where products under a hinge are rounded.
+    Ten draws with two kinds of BLAS took 0.28 to 0.67 of the steps; a hinge with rounded products 0.55 to 0.82.
     """
     X, y = noisy(400)
     risk = risk_of(y, loss)
