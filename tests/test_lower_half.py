@@ -29,7 +29,7 @@ def symmetric(n, dtype, seed=0):
     return (K + K.T).astype(dtype)
 
 
-SIZES = [(1, 4), (7, 3), (12, 4), (13, 20), (300, 64), (700, 256)]
+SIZES = [(1, 4), (7, 3), (12, 4), (13, 20), (100, 37), (201, 201), (300, 64), (700, 256)]
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from . import _core
 from ._core import kernels, maps
-from ._core.gram import BYTES_HALF, BYTES_SQUARE, BYTES_WHOLE, SQUARE_ITEMS
+from ._core.gram import BYTES_HALF, BYTES_WHOLE
 from ._core.losses import BY_NAME as LOSSES
 from ._core.solution import Status
 from ._memory import check_memory, most_memory
@@ -56,7 +56,7 @@ class Solving(LevelSolving):
         if implicit and self._may_round(X):
             map_ = maps.ItemsMap(self._kernel, X, most_columns)
             if map_.in_columns is None:
-                self._check_gram_memory(X.shape[0], _bytes_of_half(X.shape[0]))
+                self._check_gram_memory(X.shape[0], BYTES_HALF)
             return map_
         if not implicit and X.shape[0] > FEW_KERNEL_ROWS and self._is_psd and np.isfinite(self._kernel.diag(X)).all():
             return maps.ItemsMap(self._kernel, X, most_columns)
@@ -197,7 +197,7 @@ class Solving(LevelSolving):
                 return found
             task.leave_columns()
             try:
-                self._check_gram_memory(task.map_.n_items, _bytes_of_half(task.map_.n_items))
+                self._check_gram_memory(task.map_.n_items, BYTES_HALF)
             except MemoryError:  # the honest gap of what could be done
                 return found
             return min(found, solve(task.map_), key=lambda found: found[1].gap)
@@ -299,8 +299,3 @@ class Solving(LevelSolving):
             return None
         name = type(self).__name__
         return lambda k, gap: sys.stderr.write(f"{name}: iteration {k}, duality gap {gap:.1e}\n")
-
-
-def _bytes_of_half(n):
-    """Return the bytes that a fit needs for each entry of a kernel matrix of which half is enough."""
-    return BYTES_SQUARE if n <= SQUARE_ITEMS else BYTES_HALF  # a square has room for both

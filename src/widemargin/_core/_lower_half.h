@@ -13,28 +13,123 @@
 
 #include "_wide.h"
 
-#define LOWER_HALF(real, name) \
+#ifdef __GNUC__
+#define VECTOR(bytes) __attribute__((vector_size(bytes), aligned(4), may_alias))
+typedef float Floats VECTOR(64), Floats_half VECTOR(32), Floats_quarter VECTOR(16);
+typedef double Doubles VECTOR(64), Doubles_half VECTOR(32), Doubles_quarter VECTOR(16);
+typedef int32_t Floats_mask VECTOR(64);
+typedef int64_t Doubles_mask VECTOR(64);
+static const Floats_mask Floats_at = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+static const Doubles_mask Doubles_at = {0, 1, 2, 3, 4, 5, 6, 7};
+
+#define SUM(real, some) \
+    INLINE real some##_sum(some all) \
+    { \
+        some##_half h[2]; \
+        some##_quarter q[2]; \
+        real sum = 0; \
+        memcpy(h, &all, sizeof(h)); \
+        h[0] += h[1]; \
+        memcpy(q, h, sizeof(q)); \
+        q[0] += q[1]; \
+        for (size_t k = 0; k < sizeof(q[0]) / sizeof(real); k++) \
+            sum += q[0][k]; \
+        return sum; \
+    }
+
+SUM(float, Floats)
+SUM(double, Doubles)
+
+#define AT(some, p) (*(some *)(p))
+/* Of row k from j on: all of it, or what is left of the diagonal, since nothing was written beyond. */
+#define WHOLE(some, k) AT(const some, row + k * stride + j)
+#define LEFT(some, k) ((some)(AT(const some##_mask, row + k * stride + j) & (some##_at < (int32_t)(diagonal + k - j))))
+/* Entries of four rows, which share what is read and written of the vectors. */
+#define MEET(some, part) \
+    do { \
+        const some a = part(some, 0), b = part(some, 1), c = part(some, 2), d = part(some, 3); \
+        const some u = AT(const some, x + j); \
+        s0 += a * u; \
+        s1 += b * u; \
+        s2 += c * u; \
+        s3 += d * u; \
+        AT(some, across + j) += (a * own[0] + b * own[1]) + (c * own[2] + d * own[3]); \
+        if (is_pair) { \
+            const some v = AT(const some, x + size + j); \
+            t0 += a * v; \
+            t1 += b * v; \
+            t2 += c * v; \
+            t3 += d * v; \
+            AT(some, across + room + j) += (a * other[0] + b * other[1]) + (c * other[2] + d * other[3]); \
+        } \
+    } while (0)
+
+#define FOUR_ROWS(real, some) \
+    INLINE void some##_rows(const real *row, ptrdiff_t width, ptrdiff_t stride, ptrdiff_t diagonal, const real *x, \
+                            const real *y, double *down, real *across, ptrdiff_t size, ptrdiff_t room, int is_pair) \
+    { \
+        const ptrdiff_t lanes = sizeof(some) / sizeof(real), wide = width / lanes * lanes; \
+        const ptrdiff_t whole = diagonal < wide ? diagonal : wide, end = diagonal + 3 < wide ? diagonal + 3 : wide; \
+        const real own[4] = {y[0], y[1], y[2], y[3]}; \
+        real other[4] = {0}; \
+        some s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0}, t0 = {0}, t1 = {0}, t2 = {0}, t3 = {0}; \
+        ptrdiff_t j = 0; \
+        if (is_pair) \
+            memcpy(other, y + size, sizeof(other)); \
+        for (; j + lanes <= whole; j += lanes) \
+            MEET(some, WHOLE); \
+        for (; j < end; j += lanes) \
+            MEET(some, LEFT); \
+        real sum[4] = {some##_sum(s0), some##_sum(s1), some##_sum(s2), some##_sum(s3)}; \
+        real second[4] = {some##_sum(t0), some##_sum(t1), some##_sum(t2), some##_sum(t3)}; \
+        for (ptrdiff_t k = 0; k < 4; k++, row += stride, diagonal++) { \
+            ONE_ROW(real, wide, own[k], other[k], sum[k], second[k]); \
+            down[k] += sum[k]; \
+            if (is_pair) \
+                down[size + k] += second[k]; \
+        } \
+    }
+#endif
+
+/* A row from column `begin` on, and the diagonal. */
+#define ONE_ROW(real, begin, own, other, sum, second) \
+    do { \
+        for (ptrdiff_t j = begin; j < width && j < diagonal; j++) { \
+            sum += row[j] * x[j]; \
+            across[j] += row[j] * own; \
+            if (is_pair) { \
+                second += row[j] * x[size + j]; \
+                across[room + j] += row[j] * other; \
+            } \
+        } \
+        if (diagonal >= 0 && diagonal < width) { \
+            sum += row[diagonal] * own; \
+            second += row[diagonal] * other; \
+        } \
+    } while (0)
+
+#ifdef __GNUC__
+FOUR_ROWS(float, Floats)
+FOUR_ROWS(double, Doubles)
+#define FOUR_AT_A_TIME(some) \
+    for (; i + 4 <= n; i += 4) \
+        some##_rows(block + i * stride, width, stride, lead + i, x, y + i, down + i, across, size, room, is_pair);
+#else
+#define FOUR_AT_A_TIME(some)
+#endif
+
+#define LOWER_HALF(real, some, name) \
     INLINE void name##_rows(const real *block, ptrdiff_t n, ptrdiff_t width, ptrdiff_t stride, ptrdiff_t lead, \
                             const real *restrict x, const real *restrict y, double *down, real *restrict across, \
                             ptrdiff_t size, ptrdiff_t room, int is_pair) \
     { \
-        for (ptrdiff_t i = 0; i < n; i++) { \
+        ptrdiff_t i = 0; \
+        FOUR_AT_A_TIME(some) \
+        for (; i < n; i++) { \
+            const ptrdiff_t diagonal = lead + i; \
             const real *row = block + i * stride, own = y[i], other = is_pair ? y[size + i] : 0; \
-            const ptrdiff_t end = lead + i < width ? lead + i : width; \
             real sum = 0, second = 0; \
-            _Pragma("omp simd reduction(+ : sum, second)") for (ptrdiff_t j = 0; j < end; j++) \
-            { \
-                sum += row[j] * x[j]; \
-                across[j] += row[j] * own; \
-                if (is_pair) { \
-                    second += row[j] * x[size + j]; \
-                    across[room + j] += row[j] * other; \
-                } \
-            } \
-            if (end >= 0 && end < width) { \
-                sum += row[end] * own; \
-                second += row[end] * other; \
-            } \
+            ONE_ROW(real, 0, own, other, sum, second); \
             down[i] += sum; \
             if (is_pair) \
                 down[size + i] += second; \
@@ -49,13 +144,13 @@
         else \
             name##_rows(block, n, width, stride, lead, x, y, down, across, size, room, 0); \
     } \
-    COMPILED_TWICE(name, \
-                   (const real *block, ptrdiff_t n, ptrdiff_t width, ptrdiff_t stride, ptrdiff_t lead, const real *x, \
-                    const real *y, double *down, real *across, ptrdiff_t size, ptrdiff_t room, int is_pair), \
-                   (block, n, width, stride, lead, x, y, down, across, size, room, is_pair))
+    COMPILED_THRICE(name, \
+                    (const real *block, ptrdiff_t n, ptrdiff_t width, ptrdiff_t stride, ptrdiff_t lead, const real *x, \
+                     const real *y, double *down, real *across, ptrdiff_t size, ptrdiff_t room, int is_pair), \
+                    (block, n, width, stride, lead, x, y, down, across, size, room, is_pair))
 
-LOWER_HALF(float, lower_half_narrow)
-LOWER_HALF(double, lower_half_double)
+LOWER_HALF(float, Floats, lower_half_narrow)
+LOWER_HALF(double, Doubles, lower_half_double)
 
 /* float64 values as float32 ones and what those miss, in 65534ths of their last place: 39 bits instead of 24. */
 

@@ -6,11 +6,18 @@ Pairs, levels and thresholds are those of `_counting.pyx`; the twin is the loop 
 
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 from scipy.linalg.cython_blas cimport dgemv, dsymv, dtrmv, sgemv, ssymv
 
 from ._lower_half cimport COLUMNS, add_block
 from ._pair_sums cimport MOST, cells, product
+
+cdef extern from "_steps.h":
+    void advance(Py_ssize_t n, double step, const double* d, const double* q, const double* least, double* x, double* r,
+                 double* sums) noexcept nogil
+    double mix(Py_ssize_t n, double share, const double* x, const double* r, double* mean_x, double* mean_r) noexcept nogil
+    void turn(Py_ssize_t n, double scale, const double* z, double share, double* d) noexcept nogil
+    double dot(const double* x, const double* y, Py_ssize_t n) noexcept nogil
 
 
 cdef enum:
@@ -211,19 +218,6 @@ cdef inline void gemv(const product* X, int n, int p, const product* x, product*
         dgemv(&form, &p, &n, &scale, <double*> X, &p, <double*> x, &one, &zero, y, &one)
 
 
-cdef inline double dot(const double* x, const double* y, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t i
-    cdef double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0
-    for i in range(0, n - 3, 4):
-        s0 += x[i] * y[i]
-        s1 += x[i + 1] * y[i + 1]
-        s2 += x[i + 2] * y[i + 2]
-        s3 += x[i + 3] * y[i + 3]
-    for i in range(n - n % 4, n):
-        s0 += x[i] * y[i]
-    return (s0 + s1) + (s2 + s3)
-
-
 cdef struct Span:  # of some items: how a preconditioner changes residuals
     int n  # items
     const int64_t* items
@@ -244,8 +238,6 @@ cdef void condition(Span* s, const product* basis, const double* r, double* z, p
     cdef double* y = s.c + s.n
     for i in range(2 * n):
         z[i] = s.across * r[i]
-    if s.n == 0:
-        return
     for i in range(s.n):
         c[i] = r[n + s.items[i]]
     dtrmv(&upper, &transposed, &plain, &s.n, s.inverse, &s.n, c, &one)
@@ -270,17 +262,21 @@ cdef Py_ssize_t descend(Partners* p, Span* span, Strips* K, const product* basis
     cdef double* z = q + 2 * n
     cdef double* least_x = z + 2 * n  # the mean of all x so far that leaves least, and what it leaves
     cdef double* least_r = least_x + 2 * n
-    cdef double rz, before, curvature, step, rest, least, across, apart, target
-    condition(span, basis, r, d, rounded, n)
-    rz = dot(r, d + n, n)
-    rest = least = dot(r, r + n, n)
-    target = share * rest
-    for i in range(2 * n):
-        least_x[i] = 0.0
-        least_r[i] = r[i]
+    cdef double rz, before, curvature, step, least, apart, target
+    cdef double[2] sums  # of the residual with itself, and with the least one
+    least = dot(r, r + n, n)
+    if span.n > 0:
+        condition(span, basis, r, d, rounded, n)
+        rz = dot(r, d + n, n)
+    else:
+        memset(d, 0, 2 * n * sizeof(double))
+        turn(n, span.across, r, 1.0, d)
+        rz = span.across * least
+    target = share * least
+    memset(least_x, 0, 2 * n * sizeof(double))
+    memcpy(least_r, r, 2 * n * sizeof(double))
     for k in range(1, most + 1):
-        for i in range(n):
-            q[i] = d[i]
+        memcpy(q, d, n * sizeof(double))
         curve(p, d + n, C, starts, rank, n, shares, q)
         for i in range(n):
             rounded[i] = <product> q[i]
@@ -288,29 +284,24 @@ cdef Py_ssize_t descend(Partners* p, Span* span, Strips* K, const product* basis
         curvature = dot(d, q + n, n)
         if not curvature > 0.0:
             return 0
-        step = rz / curvature
-        for i in range(2 * n):
-            x[i] += step * d[i]
-            r[i] -= step * q[i]
-        rest = dot(r, r + n, n)
-        across = dot(r, least_r + n, n)
-        apart = least - 2.0 * across + rest
-        step = (least - across) / apart if apart > 0.0 else 1.0
-        for i in range(2 * n):
-            least_x[i] += step * (x[i] - least_x[i])
-            least_r[i] += step * (r[i] - least_r[i])
-        least = dot(least_r, least_r + n, n)
+        advance(n, rz / curvature, d, q, least_r, x, r, sums)
+        apart = least - 2.0 * sums[1] + sums[0]
+        step = (least - sums[1]) / apart if apart > 0.0 else 1.0
+        least = mix(n, step, x, r, least_x, least_r)
         if 0.0 <= least <= enough:
-            for i in range(2 * n):
-                x[i], r[i] = least_x[i], least_r[i]
+            memcpy(x, least_x, 2 * n * sizeof(double))
+            memcpy(r, least_r, 2 * n * sizeof(double))
             return k
-        if not rest > target:
+        if not sums[0] > target:
             return k
-        condition(span, basis, r, z, rounded, n)
         before = rz
-        rz = dot(r, z + n, n)
-        for i in range(2 * n):
-            d[i] = z[i] + rz / before * d[i]
+        if span.n > 0:
+            condition(span, basis, r, z, rounded, n)
+            rz = dot(r, z + n, n)
+            turn(n, 1.0, z, rz / before, d)
+        else:
+            rz = span.across * sums[0]
+            turn(n, span.across, r, rz / before, d)
     return 0
 
 

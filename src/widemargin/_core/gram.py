@@ -18,14 +18,12 @@ from .landmarks import greedy_columns
 from .lower_half import STRIP, LowerHalf, mirrored
 from .solution import Array
 
-SQUARE_ITEMS = 2000  # items up to which there is one strip: BLAS's symmetric routine is quicker while it is in cache
 TILE = 256  # rows and columns computed, or rows multiplied, while they are in the processor's cache
-BYTES_WHOLE, BYTES_HALF, BYTES_SQUARE = 24, 4, 8  # that a fit needs for an entry of the matrix: whole, half, one strip
+BYTES_WHOLE, BYTES_HALF = 24, 4  # that a fit needs for an entry of the matrix: whole, half
 BYTES_ROOMY = 64  # the same with a preconditioner of all items
 SPAN_SHARE, LEAST_SPAN, LARGEST_SPAN = 0.08, 250, 1200  # items of the span
 WIDE_SHARE, WIDEST_SPAN = 0.2, 1200  # the same where that one fails
 SPAN_SEED = 20101
-CACHED_ITEMS = 800  # the same for float64 values: two vectors by strips take half the time where memory is read
 KEPT_ITEMS = 4000  # up to which float64 values are kept, shared or asked for twice: 64 MB
 FINE_ITEMS = 7000  # up to which float32 values have their rest beside them: 49 MB
 FLUSH, TINY = 1e-21, 1e-36  # float64 beside the first knows nothing below 2e-37; above the other all is well
@@ -239,9 +237,8 @@ class HalfGram:
     def of(cls, kernel: Kernel, X: Any, *, is_shared: bool = False, is_exact: bool = True) -> HalfGram:
         """Compute the strips; for several solves the float64 values of few items are kept, for a start none."""
         n = X.shape[0]
-        kept = [_room_to_keep(n)] if is_shared and n <= KEPT_ITEMS else []
-        width, is_fine = n if n <= SQUARE_ITEMS else STRIP, is_exact and not kept and n <= FINE_ITEMS
-        half = LowerHalf.room(n, np.float32, width, is_fine=is_fine)
+        kept = [LowerHalf.room(n, np.float64, STRIP)] if is_shared and n <= KEPT_ITEMS else []
+        half = LowerHalf.room(n, np.float32, STRIP, is_fine=is_exact and not kept and n <= FINE_ITEMS)
 
         def store(rows: slice, columns: slice, K: Array) -> None:
             half.put(rows.start, columns.start, _without_subnormals(K))
@@ -276,7 +273,7 @@ class HalfGram:
         """Keep the float64 values of few items from now on."""
         if self.kept or self.n_items > KEPT_ITEMS:
             return
-        kept = _room_to_keep(self.n_items)
+        kept = LowerHalf.room(self.n_items, np.float64, STRIP)
         lower_tiles(self.kernel, self.X, lambda rows, columns, K: kept.put(rows.start, columns.start, K))
         self.kept.append(kept)
 
@@ -303,8 +300,7 @@ class HalfGram:
         if self.n_items > KEPT_ITEMS:
             return None if self.full_span is None else FineGram.of(self.kernel, self.X, self.full_span)
         self._keep()
-        self.kept[0] = self.kept[0].joined()
-        return WholeGram(mirrored(self.kept[0].strips[0], TILE))
+        return WholeGram(mirrored(self.kept[0].joined(), TILE))
 
     @cached_property
     def full_span(self) -> Span | None:
@@ -386,10 +382,6 @@ class FineGram:
     def wide_span(self) -> Span:
         """Return all that matter."""
         return self.full_span
-
-
-def _room_to_keep(n: int) -> LowerHalf:
-    return LowerHalf.room(n, np.float64, n if n <= CACHED_ITEMS else STRIP)
 
 
 def _independent(K: Array, left_out: float, ridge: float = 0.0) -> tuple[IntArray, Array, Array]:

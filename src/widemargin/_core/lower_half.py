@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import blas
 
 from . import _lower_half
 from .pool import HUGE, LARGE
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from .solution import Array
 
 STRIP = 512  # columns: short rows that follow each other are read at the speed of memory
+LINE = 64  # bytes of a cache line, and of the widest registers
 MOST_CANCELLED = 1e5  # what is summed, over the largest sum: up to there 39 bits give seven digits of it
 SLOW = 4e-4  # seconds that small pages of the size of a huge one would take: where memory is in pieces it takes longer
 
@@ -52,12 +52,6 @@ class LowerHalf:
         """Return the precision of the values."""
         return self.strips[0].dtype
 
-    @property
-    def square(self) -> NDArray | None:
-        """Return the only strip as one array by rows; None where there are several."""
-        strip = self.strips[0]
-        return strip if len(self.strips) == 1 and strip.flags.c_contiguous else None
-
     def put(self, row: int, column: int, values: NDArray) -> None:
         """Write values from (row, column) on: within a strip, from the diagonal down."""
         k, at = divmod(column, self.strips[0].shape[1])
@@ -72,10 +66,6 @@ class LowerHalf:
     def product(self, v: Array) -> Array:
         """Return K v, or K times the columns of v; sums within some hundred rows have the precision of the values."""
         rows, a = np.atleast_2d(np.ascontiguousarray(v.T, dtype=self.dtype)), 0
-        if self.square is not None:
-            symv = blas.ssymv if self.dtype == np.float32 else blas.dsymv
-            out = np.array([symv(1.0, self.square.T, row) for row in rows], dtype=float)  # BLAS counts by columns
-            return out.T.reshape(v.shape)
         out = np.zeros(rows.shape)
         for strip in self.strips:
             _lower_half.add_product(strip, a, a, rows, out)
@@ -109,16 +99,14 @@ class LowerHalf:
             [strip[: n - k * width, : n - k * width] for k, strip in enumerate(self.strips[: -(-n // width)])]
         )
 
-    def joined(self) -> LowerHalf:
-        """Return the same matrix as one strip; where there are several, a copy."""
-        if self.square is not None:
-            return self
+    def joined(self) -> NDArray:
+        """Return a copy of the matrix as one array, which has nothing above its diagonal yet."""
         out, a = room(self.n_items, self.n_items, self.dtype), 0
         for strip in self.strips:
             b = a + strip.shape[1]
             out[a:, a:b] = strip
             a = b
-        return LowerHalf([out])
+        return out
 
     def diag(self) -> Array:
         """Return the diagonal."""
@@ -153,10 +141,12 @@ def _cut(shapes: list[tuple[int, int]], dtype: Any) -> list[NDArray]:
 
 
 def room(n: int, m: int, dtype: Any) -> NDArray:
-    """Return an array that is not filled; a large one in huge pages, where there are any."""
+    """Return an array that is not filled, from a cache line on; a large one in huge pages, where there are any."""
     size = n * m * np.dtype(dtype).itemsize
     if size < LARGE:
-        return np.empty((n, m), dtype)
+        raw = np.empty(size + LINE, np.uint8)
+        start = -raw.ctypes.data % LINE
+        return raw[start : start + size].view(dtype).reshape(n, m)
     memory = mmap.mmap(-1, size, access=mmap.ACCESS_COPY)
     if hasattr(mmap, "MADV_HUGEPAGE"):
         with suppress(OSError):  # a system without them

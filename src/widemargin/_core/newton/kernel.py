@@ -48,6 +48,7 @@ NEXT = 1.5  # times the price of the last solve that the one for the next C will
 LOSSY, CROWDED = 0.9, 2.0  # times its price that an interior point costs more where all is loss, and levels are shared
 CROWD = 50  # items of a level that are many
 ROUNDINGS = 4.0  # of the sums over pairs, in units of the last place
+FALLEN = 1e-6  # share of the highest objective, below which K b had better not be what steps from there sum up to
 PATIENCE = 12  # steps in which rounded products must halve the gap
 STEEP, GENTLE, RUNG = 1000.0, 100.0, 4.0  # C times what an item's pairs pull: where a ladder begins, ends; its rungs
 ROUGH = 1e-2  # the gap to which its rungs are solved
@@ -197,7 +198,7 @@ class Ascent:
         self.is_start = memory is None
         self.at = goal.start(b) if s is None else goal.look(b, s)
         self.best_dual, self.coefficients, self.dual_norm = -np.inf, np.zeros(b.size), 0.0
-        self.target, self.patience = np.inf, PATIENCE
+        self.target, self.patience, self.highest = np.inf, PATIENCE, 0.0
         self.sure: Look | None = None  # the last one that was from float64 values
 
     @property
@@ -209,7 +210,7 @@ class Ascent:
         """Iterate, until steps or their price exceed what is allowed; return the number of steps and how it ended."""
         idle = 0
         for n_iter in range(max_iter + 1):
-            primal = self.goal.primal(self.at)
+            primal = self._primal()
             self._offer()
             say(f"newton {n_iter}: objective {primal:.9g}, gap {self.gap:.2e}")
             if not np.isfinite(primal):
@@ -226,6 +227,15 @@ class Ascent:
                 break
             self._step(primal)
         return n_iter, Status.MAX_ITER
+
+    def _primal(self) -> float:
+        """Return the objective; K b is computed anew where that has fallen far: what rounding did to it then remains."""
+        primal = self.goal.primal(self.at)
+        if primal < FALLEN * self.highest:
+            self.refresh()
+            self.highest = primal = self.goal.primal(self.at)
+        self.highest = max(self.highest, primal)
+        return primal
 
     def _is_too_dear(self, budget: float, primal: float) -> bool:
         """Return whether another solver had better go on, whose price this is.
