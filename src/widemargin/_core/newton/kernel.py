@@ -49,6 +49,7 @@ LOSSY, CROWDED = 0.9, 2.0  # times its price that an interior point costs more w
 CROWD = 50  # items of a level that are many
 ROUNDINGS = 4.0  # of the sums over pairs, in units of the last place
 FALLEN = 1e-6  # share of the highest objective, below which K b had better not be what steps from there sum up to
+AS_EXACT = 1e-9  # of the loss, that a bound on it may be too large
 PATIENCE = 12  # steps in which rounded products must halve the gap
 STEEP, GENTLE, RUNG = 1000.0, 100.0, 4.0  # C times what an item's pairs pull: where a ladder begins, ends; its rungs
 ROUGH = 1e-2  # the gap to which its rungs are solved
@@ -94,6 +95,15 @@ class KernelGoal:
         R = b + self.C * g
         KR = self.gram.exact_product(R) if self.exact else self.gram.product(R)
         return Look(b, s, terms, g, hessp, R, KR)
+
+    def loss_near(self, u: Array, seen: Seen, s: Array) -> float:
+        """Return the loss at s, to rounding, from what was seen at u: the quadratic bound of squared slacks, if it is tight."""
+        if self.risk.is_exact:
+            loss, apart = seen[0].loss, s - u
+            most = self.risk.levels.total_weight * (2.0 * float(np.max(np.abs(apart)))) ** 2
+            if most <= AS_EXACT * loss:
+                return loss + float(seen[1] @ apart) + most
+        return self.risk.evaluate(s)[0].loss
 
     def primal(self, at: Look) -> float:
         """Return the objective of the problem."""
@@ -304,7 +314,7 @@ class Ascent:
         """Look at b from float64 values of K: any slopes are a dual point, and those of rounded utilities serve."""
         goal, (terms, g, hessp) = self.goal, seen
         s, Kg = np.ascontiguousarray(goal.gram.exact_product(np.column_stack([b, g])).T)
-        terms = terms._replace(loss=goal.risk.evaluate(s)[0].loss)
+        terms = terms._replace(loss=goal.loss_near(hessp.u, seen, s))
         self.at = self.sure = Look(b, s, terms, g, hessp, b + goal.C * g, s + goal.C * Kg)
         self.best_dual = -np.inf  # what rounded values said is forgotten
         self._offer()
@@ -347,22 +357,30 @@ class Ascent:
             return False
         return goal.risk.is_exact or goal.smoothing_cost(at) <= SMOOTHING_SHARE * self.tol * goal.primal(at)
 
+    def _sharpen_directions(self, *, at_once: bool) -> bool:
+        """Go on with float64 values of K in directions too, if told or these are hard; return whether that is news."""
+        if self.memory is None or not self.memory.may_sharpen(self.goal.gram, at_once=at_once):
+            return False
+        self.goal = replace(self.goal, gram=self.memory.gram or self.goal.gram)
+        self.refresh()
+        return True
+
     def _direction(self, enough: float) -> Direction:
         """Return Newton's direction; where that is hard, by float64 values or another preconditioner."""
         memory = self.memory
         if memory is None:
             return direction(self.goal, self.at, PLAIN, enough, self.goal.gram.strips)
+        self._sharpen_directions(at_once=False)
         while True:
             goal, at = self.goal, self.at
             condition, is_new, is_wide = memory.condition(goal, at.s), memory.is_new, memory.needs_wide
             way = direction(goal, at, condition, enough, goal.gram.strips)
             memory.saw(way.n_steps, goal.gram, condition)
-            if memory.may_sharpen(goal.gram, at_once=way.n_steps == 0 and goal.exact):
-                self.goal = replace(goal, gram=memory.gram or goal.gram)
-                self.refresh()
-            elif way.n_steps > 0 or condition is PLAIN:
+            if self._sharpen_directions(at_once=way.n_steps == 0 and goal.exact):
+                continue
+            if way.n_steps > 0 or condition is PLAIN:
                 return way
-            elif memory.needs_wide == is_wide and (is_new or memory.frozen is not None):
+            if memory.needs_wide == is_wide and (is_new or memory.frozen is not None):
                 memory.is_broken = True  # another one would do no better, or is too dear
 
 
