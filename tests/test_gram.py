@@ -11,16 +11,18 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from widemargin import OrdinalSVM, RankingSVM
 from widemargin._core.comparisons import from_levels
-from widemargin._core.gram import LEFT_OUT, STRIP, HalfGram, Span, WholeGram, streamed_product
+from widemargin._core.gram import STRIP, HalfGram, WholeGram, streamed_product
 from widemargin._core.kernels import RBF, Linear, Polynomial, lowest_eigenvalue_ratio
 from widemargin._core.losses import HINGE, SQUARED_HINGE
 from widemargin._core.maps import ItemsMap, KernelMap
 from widemargin._core.newton import Plan, galerkin, kernel, newton
 from widemargin._core.newton.galerkin import Galerkin, Steady
-from widemargin._core.newton.kernel import PLAIN, KernelGoal, direction
+from widemargin._core.newton.kernel import PLAIN, direction
+from widemargin._core.newton.kernel_goal import KernelGoal
 from widemargin._core.newton.memory import Memory
 from widemargin._core.risks import GroupedPairRisk
 from widemargin._core.solution import Status
+from widemargin._core.span import LEFT_OUT, Span, likely_rank
 
 LOSSES = [pytest.param(HINGE, id="hinge"), pytest.param(SQUARED_HINGE, id="squared")]
 GAMMA = 0.2
@@ -64,7 +66,8 @@ def test_half_gram_is_the_matrix(n, kernel):
 def test_half_gram_has_no_subnormal_numbers():
     """exp(-90) and less is zero in float32: subnormal numbers would make products many times slower."""
     half = HalfGram.of(RBF(10.0), np.random.default_rng(0).normal(size=(700, 6)))
-    values = np.abs(np.concatenate([half.half.strips[0][np.tril_indices(700, m=512)], half.columns(np.arange(9)).ravel()]))
+    strip = half.half.strips[0][np.tril_indices(700, m=512)]
+    values = np.abs(np.concatenate([strip, half.columns(np.arange(9)).ravel()]))
     assert np.any(values == 0.0)
     assert values[values > 0.0].min() >= np.finfo(np.float32).smallest_normal
 
@@ -208,6 +211,32 @@ def test_a_span_leaves_out_what_depends_on_it():
     assert span.size < 100
     assert np.max(np.abs(np.diag(K) - np.sum(span.basis**2, axis=1))) <= LEFT_OUT
     assert_allclose(span.basis[span.items] @ span.basis[span.items].T, K[np.ix_(span.items, span.items)], atol=1e-10)
+
+
+@pytest.mark.parametrize("gram", [HalfGram.of, lambda kernel, X: WholeGram(kernel(X, X))], ids=["half", "whole"])
+def test_a_sample_tells_how_many_items_matter(gram):
+    """Rather too many than too few, and all of them where the kernel has full rank or leaves no sample."""
+    rng = np.random.default_rng(0)
+    for p, gamma in ((2, 0.1), (5, 0.1), (3, 1.0)):
+        X = rng.normal(size=(900, p))
+        size = Span.best(RBF(gamma)(X, X)).size
+        assert 0.8 * size <= likely_rank(gram(RBF(gamma), X)) <= 2.0 * size
+    assert likely_rank(gram(RBF(5.0), rng.normal(size=(900, 10)))) == 900
+    assert likely_rank(gram(RBF(1.0), rng.normal(size=(3, 2)))) == 3
+    assert likely_rank(gram(Polynomial(1, 1.0, 0.0), np.zeros((50, 2)))) == 50
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1e-3])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_loss_near_a_look_is_that_of_all_pairs(loss, scale):
+    """Bounded from above where that is as good, summed where it is not."""
+    X, y = curve(200)
+    risk, rng = risk_of(y, loss), np.random.default_rng(1)
+    goal, u = KernelGoal(WholeGram(rbf_kernel(X)), risk, 1.0), rng.normal(size=200)
+    s = u + scale * rng.normal(size=200)
+    exact = risk.evaluate(s)[0].loss
+    near = goal.loss_near(u, risk.evaluate(u), s)
+    assert exact * (1 - 1e-14) <= near <= exact * (1 + 2e-9)
 
 
 @pytest.mark.parametrize("loss", LOSSES)

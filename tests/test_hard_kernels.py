@@ -2,13 +2,15 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from scipy import linalg
 from sklearn.metrics.pairwise import rbf_kernel
 
 from widemargin import MarginClassifier, RankingSVM
 from widemargin._core import gram as grams
+from widemargin._core import span as spans
 from widemargin._core.comparisons import from_levels
-from widemargin._core.gram import FineGram, HalfGram, Span, WholeGram
+from widemargin._core.gram import FineGram, HalfGram, WholeGram
 from widemargin._core.kernels import RBF
 from widemargin._core.losses import HINGE, SQUARED_HINGE
 from widemargin._core.maps import ItemsMap, KernelMap
@@ -16,6 +18,7 @@ from widemargin._core.newton import Plan, kernel, memory, newton
 from widemargin._core.newton.memory import Memory
 from widemargin._core.risks import GroupedPairRisk
 from widemargin._core.solution import Status
+from widemargin._core.span import Span
 from widemargin.model_selection import c_path
 
 GAMMA = 0.2
@@ -162,6 +165,26 @@ def test_the_first_smoothing_curves_all_pairs():
     assert few.objective < 1e4 * risk.evaluate(np.zeros(300))[0].loss
 
 
+def test_no_preconditioner_is_made_for_values_that_are_left_at_once(monkeypatch):
+    """Where directions became hard at the last C float64 values come first, and one preconditioner for them."""
+    X, y = noisy(600)
+    made, build = [], memory.Steady.of
+    monkeypatch.setattr(memory.Steady, "of", lambda *how: made.append(build(*how)) or made[-1])
+    path = c_path(RankingSVM(kernel="rbf", gamma=0.1, loss="squared_hinge"), X, y, np.logspace(-1, 2, 7))
+    assert path.gaps.max() <= 1e-4
+    assert {one.basis.dtype for one in made} == {np.dtype(float)}
+
+
+def test_what_rounding_did_to_large_utilities_is_forgotten():
+    """From a start a million times too large the objective falls by twelve digits, which K b must not remember."""
+    X, y = noisy(200)
+    K, b = rbf_kernel(X, gamma=GAMMA), 1e10 * np.random.default_rng(0).normal(size=200)
+    goal = kernel.KernelGoal(WholeGram(K), risk_of(y, SQUARED_HINGE), 1.0)
+    ascent = kernel.Ascent(goal, b, K @ b, 1e-6, Memory())
+    assert ascent.run(500, lambda _: None)[1] is Status.CONVERGED
+    assert_allclose(ascent.at.s, K @ ascent.at.b, atol=1e-9)
+
+
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_a_path_that_has_little_to_gain_does_without_all_items(loss, monkeypatch):
     """A kernel of full rank, solves of few steps: factors would cost more than the steps that they save."""
@@ -234,7 +257,7 @@ def few_are_many(monkeypatch):
     """Treat some hundred items as thousands."""
     monkeypatch.setattr(memory, "FEW_ITEMS", 100)
     monkeypatch.setattr(grams, "KEPT_ITEMS", 100)
-    monkeypatch.setattr(grams, "LEAST_SPAN", 20)
+    monkeypatch.setattr(spans, "LEAST_SPAN", 20)
 
 
 def test_all_that_matter_of_many_items_are_found():

@@ -9,101 +9,22 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg, sparse
+from scipy import sparse
 from scipy.linalg import blas
 
 from .comparisons import IntArray
 from .kernels import Kernel
-from .landmarks import greedy_columns
 from .lower_half import STRIP, LowerHalf, mirrored
 from .solution import Array
+from .span import Span
 
 TILE = 256  # rows and columns computed, or rows multiplied, while they are in the processor's cache
 BYTES_WHOLE, BYTES_HALF = 24, 4  # that a fit needs for an entry of the matrix: whole, half
 BYTES_ROOMY = 64  # the same with a preconditioner of all items
-SPAN_SHARE, LEAST_SPAN, LARGEST_SPAN = 0.08, 250, 1200  # items of the span
-WIDE_SHARE, WIDEST_SPAN = 0.2, 1200  # the same where that one fails
-SPAN_SEED = 20101
 KEPT_ITEMS = 4000  # up to which float64 values are kept, shared or asked for twice: 64 MB
 FINE_ITEMS = 7000  # up to which float32 values have their rest beside them: 49 MB
 FLUSH, TINY = 1e-21, 1e-36  # float64 beside the first knows nothing below 2e-37; above the other all is well
 PIVOTED_ITEMS = 1500  # items up to which all are searched for a span
-LEFT_OUT = 1e-4  # of the mean of the diagonal, that a span may leave of an item
-LEFT_OUT_MANY, MOST_SPAN = 1e-3, 0.25  # the most that it may leave of many, and the share of them that it may need
-RIDGE, LEFT_OUT_DRAWN = 1e-4, 1e-5  # added to float32 values, and left of the items that were drawn
-
-
-@dataclass(frozen=True)
-class Span:
-    """Some items, and an orthonormal basis of the functions that they span."""
-
-    items: IntArray
-    columns: NDArray | None  # K[:, items], where the basis is not at hand
-    inverse: Array  # U^-1, with K[items, items] = U'U
-    diagonal: Array  # of K
-    values: Array | None = None  # of the basis at all items, where they are at hand
-    is_wide: bool = False  # whether a sample tells too little of functions on it
-
-    @property
-    def size(self) -> int:
-        """Return the number of those items."""
-        return self.items.size
-
-    @classmethod
-    def drawn(cls, gram: Gram, *, is_wide: bool = False) -> Span:
-        """Draw items at random, and leave out those that depend on the others."""
-        share, most = (WIDE_SHARE, WIDEST_SPAN) if is_wide else (SPAN_SHARE, LARGEST_SPAN)
-        n = int(np.clip(share * gram.n_items, LEAST_SPAN, most))
-        items = np.random.default_rng(SPAN_SEED).permutation(gram.n_items)[:n].astype(np.int64)
-        columns = gram.columns(items)
-        ridge = RIDGE if gram.is_rounded else 0.0
-        pivots, inverse, _ = _independent(columns[items].astype(float), LEFT_OUT_DRAWN, ridge)
-        return cls(items[pivots], columns.take(pivots, axis=1), inverse, gram.diagonal, is_wide=is_wide)
-
-    @classmethod
-    def best(cls, K: Array) -> Span:
-        """Choose among all items."""
-        items, inverse, values = _independent(K, LEFT_OUT)
-        return cls(items, None, inverse, np.diag(K), values, is_wide=True)
-
-    @classmethod
-    def found(cls, kernel: Kernel, X: Any) -> Span | None:
-        """Choose among all of many items, whose matrix is not at hand; None where that takes too many."""
-        diagonal = kernel.diag(X).astype(float)
-        F, items, rest = greedy_columns(kernel, _float64(X), int(MOST_SPAN * X.shape[0]), LEFT_OUT)
-        if rest.max() > LEFT_OUT_MANY * diagonal.mean():
-            return None
-        inverse = linalg.lapack.dtrtri(np.asfortranarray(np.triu(F[items].T)))[0]
-        return cls(items, None, inverse, diagonal, np.ascontiguousarray(F), is_wide=True)
-
-    @cached_property
-    def basis(self) -> NDArray:
-        """Return the values of the basis at all items, K[:, items] U^-1, as exact as the columns are."""
-        if self.values is not None:
-            return self.values
-        columns = self.columns_at_hand
-        out = np.empty(columns.shape, columns.dtype)
-        for a in range(0, len(out), STRIP):
-            rows = np.asfortranarray(columns[a : a + STRIP].T, dtype=float)
-            out[a : a + STRIP] = blas.dtrmm(1.0, self.inverse, rows, trans_a=1, overwrite_b=1).T
-        return out
-
-    @cached_property
-    def left_out(self) -> float:
-        """Return the share of the diagonal that the span leaves."""
-        return 1.0 - float(np.einsum("ij,ij->", self.basis, self.basis)) / float(np.sum(self.diagonal))
-
-    @property
-    def is_full(self) -> bool:
-        """Return whether items were chosen from all."""
-        return self.columns is None
-
-    @property
-    def columns_at_hand(self) -> NDArray:
-        """Return the columns of items that were drawn."""
-        if self.columns is None:
-            raise ValueError("a span of all items has its basis at hand, and no columns")
-        return self.columns
 
 
 class Gram(Protocol):
@@ -305,7 +226,7 @@ class HalfGram:
     @cached_property
     def full_span(self) -> Span | None:
         """Return all items that matter, of many."""
-        return Span.found(self.kernel, self.X) if self.n_items > KEPT_ITEMS else None
+        return Span.found(self.kernel, _float64(self.X)) if self.n_items > KEPT_ITEMS else None
 
     @property
     def diagonal(self) -> Array:
@@ -382,16 +303,6 @@ class FineGram:
     def wide_span(self) -> Span:
         """Return all that matter."""
         return self.full_span
-
-
-def _independent(K: Array, left_out: float, ridge: float = 0.0) -> tuple[IntArray, Array, Array]:
-    """Return items that leave no more than a share of any other, U^-1 with K + ridge = U'U there, and U' of all."""
-    scale = np.trace(K) / len(K)
-    K = K + ridge * scale * np.eye(len(K)) if ridge else K
-    factor, pivots, rank, _ = linalg.lapack.dpstrf(K, tol=(ridge + left_out) * scale)
-    factor, values = np.triu(factor[:rank]), np.empty((len(K), rank))
-    values[pivots - 1] = factor.T
-    return pivots[:rank].astype(np.int64) - 1, linalg.lapack.dtrtri(factor[:, :rank])[0], values
 
 
 def lower_tiles(kernel: Kernel, X: Any, use: Callable[[slice, slice, Array], None]) -> None:

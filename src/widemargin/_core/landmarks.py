@@ -6,12 +6,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import linalg
+from scipy.linalg import blas
 
 from .kernels import Kernel
 from .solution import Array
 
 NOTHING = 1e-14  # of the mean of the diagonal: an item explained so well adds rounding only
 MOST_CANDIDATES = 64
+WORST = 0.25  # share of what is left of the worst item, from which on others are chosen with it
 
 
 class Columns(NamedTuple):
@@ -38,6 +41,31 @@ def greedy_columns(kernel: Kernel, X: Any, rank: int, nothing: float = NOTHING) 
         used = _add(F, rest, pivots, candidates, kernel(X, X[candidates]), least)
         n_candidates = min(MOST_CANDIDATES, 2 * used)
     return Columns(F[:, : len(pivots)], np.array(pivots, dtype=np.int64), rest)
+
+
+def columns_at_hand(K: Array, nothing: float) -> Columns:
+    """Choose items of a kernel matrix that is at hand, many at a time: until nothing more than a share is left of any.
+
+    Of those explained worst, all that are not much better explained by the others among them: about as many as greedily
+    one at a time, and products of matrices are all that takes long.
+    """
+    rest, n = np.diag(K).astype(float), len(K)
+    F, least, r = np.empty((n, MOST_CANDIDATES), order="F"), nothing * float(rest.mean()), 0
+    pivots = np.empty(n, dtype=np.int64)
+    while (most := float(rest.max())) > least:
+        enough = max(least, WORST * most)
+        candidates = _worst(rest, min(MOST_CANDIDATES, n))
+        candidates = candidates[rest[candidates] >= enough]
+        columns = K[:, candidates] - F[:, :r] @ F[candidates, :r].T
+        factor, order, m, _ = linalg.lapack.dpstrf(columns[candidates], tol=enough)
+        new = candidates[order[:m] - 1]
+        if r + m > F.shape[1]:
+            F = np.concatenate([F, np.empty((n, max(m, min(F.shape[1], n - F.shape[1]))), order="F")], axis=1)
+        F[:, r : r + m] = blas.dtrsm(1.0, factor[:m, :m], np.asfortranarray(columns[:, order[:m] - 1]), side=1)
+        F[pivots[:r], r : r + m], F[new, r : r + m] = 0.0, np.triu(factor[:m, :m]).T
+        rest -= np.einsum("ij,ij->i", F[:, r : r + m], F[:, r : r + m])
+        rest[new], pivots[r : r + m], r = 0.0, new, r + m
+    return Columns(F[:, :r], pivots[:r], rest)
 
 
 def _worst(rest: Array, n: int) -> NDArray[np.int64]:

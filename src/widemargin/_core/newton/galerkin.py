@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ..comparisons import IntArray
-    from ..gram import Span
     from ..risks import GroupedPairRisk
+    from ..span import Span
 
 LEAST_SEEN, LEAST_SEEN_SHARED, SEED = 1200, 4000, 20102  # items of the sample, for one solve and for several
 WIDEST = 1e4  # entries of the Hessian beside which float32 still knows the identity

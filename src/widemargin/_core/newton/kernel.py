@@ -19,8 +19,8 @@ that misses the tolerance, steps go on: directions from float32 products, everyt
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,128 +28,27 @@ from numpy.typing import NDArray
 from .. import prices
 from ..gram import Gram
 from ..solution import Array, Solution, Status, relative_gap
+from .kernel_goal import Direction, KernelGoal, Look, Seen
 from .memory import FIRST_H, PLAIN, SMALLEST_START_H, Conditioner, Memory, most_steps
 
 if TYPE_CHECKING:
-    from ..risks import GroupedPairRisk, Hessian, Terms
+    from ..risks import GroupedPairRisk
 
-Product: TypeAlias = Callable[[Array], Array]
 Say: TypeAlias = Callable[[str], None]
-Seen: TypeAlias = "tuple[Terms, Array, Hessian]"  # what the risk says of utilities
 
 SEED = 20100
 FORCING, FORCING_EXACT = 0.3, 0.2  # share of the residual that conjugate gradients leave: smoothed, or squared slacks
 SIZES = (1250, 3500)  # of the samples
 SMOOTHING_SHARE = 0.4
 ENOUGH, ENOUGH_SMOOTHED = 1.4, 0.6  # residuals, in gaps, that leave nothing to gain: a gap is half of one
-LINE_STEPS, LINE_GOAL = 12, 0.1  # looks along a step, and the share of its slope that may remain
 
 NEXT = 1.5  # times the price of the last solve that the one for the next C will cost, at least
 LOSSY, CROWDED = 0.9, 2.0  # times its price that an interior point costs more where all is loss, and levels are shared
 CROWD = 50  # items of a level that are many
-ROUNDINGS = 4.0  # of the sums over pairs, in units of the last place
 FALLEN = 1e-6  # share of the highest objective, below which K b had better not be what steps from there sum up to
-AS_EXACT = 1e-9  # of the loss, that a bound on it may be too large
 PATIENCE = 12  # steps in which rounded products must halve the gap
 STEEP, GENTLE, RUNG = 1000.0, 100.0, 4.0  # C times what an item's pairs pull: where a ladder begins, ends; its rungs
 ROUGH = 1e-2  # the gap to which its rungs are solved
-
-
-class Look(NamedTuple):
-    """Everything known at b."""
-
-    b: Array
-    s: Array  # K b
-    terms: Terms
-    g: Array
-    hessp: Hessian
-    R: Array
-    KR: Array
-
-
-class Direction(NamedTuple):
-    """Newton's, about."""
-
-    x: Array
-    Kx: Array
-    n_steps: int  # of conjugate gradients, 0 if they were too few
-    is_enough: bool  # whether what is left, by Newton's model, is enough for the certificate
-
-
-@dataclass(frozen=True)
-class KernelGoal:
-    """1/2 b'Kb + C * risk(K b)."""
-
-    gram: Gram
-    risk: GroupedPairRisk
-    C: float
-    exact: bool = False  # whether looks take float64 values of K
-
-    def start(self, b: Array) -> Look:
-        """Look at b; two products."""
-        return self.look(b, self.gram.exact_product(b) if self.exact else self.gram.product(b))
-
-    def look(self, b: Array, s: Array, seen: Seen | None = None) -> Look:
-        """Visit the pairs at s = K b, unless they were seen; one product."""
-        terms, g, hessp = seen or self.risk.evaluate(s)
-        R = b + self.C * g
-        KR = self.gram.exact_product(R) if self.exact else self.gram.product(R)
-        return Look(b, s, terms, g, hessp, R, KR)
-
-    def loss_near(self, u: Array, seen: Seen, s: Array) -> float:
-        """Return the loss at s, to rounding, from what was seen at u: the quadratic bound of squared slacks, if it is tight."""
-        if self.risk.is_exact:
-            loss, apart = seen[0].loss, s - u
-            most = self.risk.levels.total_weight * (2.0 * float(np.max(np.abs(apart)))) ** 2
-            if most <= AS_EXACT * loss:
-                return loss + float(seen[1] @ apart) + most
-        return self.risk.evaluate(s)[0].loss
-
-    def primal(self, at: Look) -> float:
-        """Return the objective of the problem."""
-        return 0.5 * float(at.b @ at.s) + self.C * at.terms.loss
-
-    def dual(self, at: Look) -> float:
-        """Return the dual value of the slopes: their function is s - K R."""
-        return self.C * at.terms.conjugate + 0.5 * self.C * float(at.g @ (at.s - at.KR))
-
-    def dual_norm(self, at: Look) -> float:
-        """Return the squared norm of the function of the slopes, K (b - R)."""
-        return self.C * float(at.g @ (at.KR - at.s))
-
-    def smoothing_cost(self, at: Look) -> float:
-        """Return what the smoothing adds to the gap."""
-        return self.C * (at.terms.loss - at.terms.conjugate - float(at.s @ at.g))
-
-    def rounding(self, at: Look) -> float:
-        """Return what rounding may add to the dual value: slopes are differences of sums over all pairs, over h."""
-        if self.risk.is_exact:
-            return 0.0
-        size = 1.0 + float(np.max(np.abs(at.s), initial=0.0))
-        return ROUNDINGS * np.finfo(float).eps * self.C * self.risk.levels.total_weight * size / self.risk.h
-
-    def smoothed(self, h: float) -> KernelGoal:
-        """Return the same goal under another smoothing."""
-        return replace(self, risk=self.risk.smoothed(h))
-
-    def descend(self, at: Look, way: Direction) -> tuple[Array, Array, Seen | None]:
-        """Return b, K b and its pairs near the lowest point along x: the slope's sign is bracketed.
-
-        A direction that is enough is taken whole unless it leads too far: farther on is lower, but the gap is larger.
-        """
-        x, Kx = way.x, way.Kx
-        across, square, slope = float(at.b @ Kx), float(x @ Kx), float(at.R @ Kx)
-        low, high, step = (0.0, slope), (np.inf, np.inf), 1.0
-        for _ in range(LINE_STEPS if slope < 0.0 else 0):
-            s = at.s + step * Kx
-            seen = self.risk.evaluate(s)
-            first = across + step * square + self.C * float(seen[1] @ Kx)
-            if (first if way.is_enough and step == 1.0 else abs(first)) <= -LINE_GOAL * slope:
-                return at.b + step * x, s, seen
-            low, high = (low, (step, first)) if first > 0.0 else ((step, first), high)
-            share = np.clip(-low[1] / (high[1] - low[1]), 0.1, 0.9) if np.isfinite(high[0]) else np.inf
-            step = low[0] + (high[0] - low[0]) * float(share) if np.isfinite(share) else 2.0 * step
-        return at.b + step * x, at.s + step * Kx, None
 
 
 def forcing(goal: KernelGoal) -> float:
@@ -239,7 +138,7 @@ class Ascent:
         return n_iter, Status.MAX_ITER
 
     def _primal(self) -> float:
-        """Return the objective; K b is computed anew where that has fallen far: what rounding did to it then remains."""
+        """Return the objective; where it has fallen far K b, which remembers its rounding, is computed anew."""
         primal = self.goal.primal(self.at)
         if primal < FALLEN * self.highest:
             self.refresh()

@@ -19,12 +19,13 @@ import numpy as np
 from scipy import linalg
 
 from .. import prices
-from ..gram import MOST_SPAN, WIDE_SHARE, WIDEST_SPAN, Gram, Span
+from ..gram import Gram
 from ..solution import Array
+from ..span import MOST_SPAN, RANK_ITEMS, WIDE_SHARE, WIDEST_SPAN, Span, likely_rank
 from .galerkin import Galerkin, Identity, Steady
 
 if TYPE_CHECKING:
-    from .kernel import KernelGoal, Look
+    from .kernel_goal import KernelGoal, Look
 
 NARROW_CG = 30  # steps of conjugate gradients for which many items may have a wider span
 STALE_CG = 20  # steps of conjugate gradients for which a new preconditioner is made
@@ -84,6 +85,7 @@ class Memory:
     usual: float = 0.0  # that of one, of late, without a preconditioner of all items
     needs_wide: bool = False  # whether directions need a wider span than that of a few items
     needs_all: bool = False  # whether directions need one
+    rank: int = 0  # about how many items matter, once that was asked
     spent: float = 0.0  # that of those with this preconditioner
     is_broken: bool = False  # whether preconditioning failed
     gram: Gram | None = None  # the float64 matrix, once it was needed
@@ -134,12 +136,20 @@ class Memory:
     def _are_hard(self, gram: Gram) -> bool:
         """Return whether directions toil, or will, and would be cheaper with a preconditioner of all items."""
         n, toil = gram.n_items, max(self.toil, self.last_toil * (1.0 + GROWS * self.n_ahead))
-        most = n if n <= FEW_ITEMS else int(MOST_SPAN * n)
-        if not self.needs_all and self.is_roomy and n <= MANY_ITEMS and toil > prices.preconditioner(n, most):
+        if not self.needs_all and self.is_roomy and n <= MANY_ITEMS and toil > self._foreseen(gram, toil):
             seen = self._whole(gram) if n <= FEW_ITEMS else gram
             span = None if seen is None else seen.full_span
             self.needs_all = span is not None and self.usual > prices.direction(n, span.size, toil / self.usual)
         return self.needs_all
+
+    def _foreseen(self, gram: Gram, toil: float) -> float:
+        """Return the price of a preconditioner of all items, as far as it is known before their span is."""
+        n = gram.n_items
+        if n > FEW_ITEMS:
+            return prices.preconditioner(n, int(MOST_SPAN * n))
+        if self.rank == 0 and toil > prices.preconditioner(n, min(n, RANK_ITEMS)):
+            self.rank = likely_rank(gram)
+        return prices.preconditioner(n, self.rank or n)
 
     def saw(self, n_steps: int, gram: Gram, condition: Conditioner) -> None:
         """Learn from a direction that took so many steps, 0 if it was given up."""
