@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
 from scipy import linalg
 from sklearn.metrics.pairwise import rbf_kernel
 
@@ -170,19 +169,9 @@ def test_no_preconditioner_is_made_for_values_that_are_left_at_once(monkeypatch)
     X, y = noisy(600)
     made, build = [], memory.Steady.of
     monkeypatch.setattr(memory.Steady, "of", lambda *how: made.append(build(*how)) or made[-1])
-    path = c_path(RankingSVM(kernel="rbf", gamma=0.1, loss="squared_hinge"), X, y, np.logspace(-1, 2, 7))
+    path = c_path(RankingSVM(kernel="rbf", gamma=0.1, loss="squared_hinge"), X, y, np.logspace(0, 2, 6))
     assert path.gaps.max() <= 1e-4
     assert {one.basis.dtype for one in made} == {np.dtype(float)}
-
-
-def test_what_rounding_did_to_large_utilities_is_forgotten():
-    """From a start a million times too large the objective falls by twelve digits, which K b must not remember."""
-    X, y = noisy(200)
-    K, b = rbf_kernel(X, gamma=GAMMA), 1e10 * np.random.default_rng(0).normal(size=200)
-    goal = kernel.KernelGoal(WholeGram(K), risk_of(y, SQUARED_HINGE), 1.0)
-    ascent = kernel.Ascent(goal, b, K @ b, 1e-6, Memory())
-    assert ascent.run(500, lambda _: None)[1] is Status.CONVERGED
-    assert_allclose(ascent.at.s, K @ ascent.at.b, atol=1e-9)
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
