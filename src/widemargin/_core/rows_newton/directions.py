@@ -1,7 +1,7 @@
 """Newton's direction: (I + C B'HB) step = -gradient over functions and levels, B = [rows, E], H the rows' curvature.
 
 Three ways: a Cholesky factor over the columns; over a Gram matrix one of the curved rows alone, since the others
-follow in closed form; conjugate gradients where neither fits.
+follow in closed form, be slacks their own or their task's; conjugate gradients where neither fits.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from scipy import linalg, sparse
 
 from ..row_risk import RowLook
 from ..solution import Array
-from . import curved_items
+from . import curved_items, curved_tasks
 from .column_hessian import column_hessian
 from .curved_sums import MANY_COLUMNS
 from .problem import Problem, View
@@ -39,6 +39,11 @@ def direction(problem: Problem, view: View) -> tuple[Vector, Array]:
         curvature = _curvature_of_items(problem, view.look)
         if np.count_nonzero(curvature) <= MANY_CURVED:
             return _by_curved_items(problem, view, curvature)
+    if space.is_gram and view.look.tie is not None and problem.rows.is_single and problem.rows.E.shape[1] == 0:
+        curved = np.flatnonzero(view.look.curvature)
+        found = curved_tasks.solved(problem, view, curved) if curved_tasks.are_few(space, curved) else None
+        if found is not None:
+            return found, np.zeros(0)
     return _by_conjugate_gradients(problem, view)[:2]
 
 
