@@ -22,7 +22,7 @@ EXACT_ROWS = 5_000  # explicit rows up to this are solved to rounding, whatever 
 EXACT_KERNEL_ROWS = 300  # the same with a kernel: beyond, Newton is 2 to 20 times faster
 FEW_KERNEL_ROWS = 1_500  # the same where it has failed, or tol is fine
 FIRST_ROWS = 200  # rows up to which a path begins with an exact solve: it is as quick as Newton without a start
-ROW_STEPS = 100  # of Newton on few rows: as dear as an exact solve
+ROW_STEPS = 100  # of Newton on few rows with slacks of their own: as dear as an exact solve
 WALK_STEPS = 10, 0.005, 0.4  # the same, the others times items and pairs / items: as dear as a walk to the next C
 HELD_STEPS = 2  # of Newton's are as dear as one that holds the rows of a kernel at their margins
 WALK_VALUES = 5_000_000  # kernel values, or features, that a walk has at hand
@@ -236,7 +236,7 @@ class Solving(LevelSolving):
         is_steep = most > 0 and map_.is_gram and C * np.mean(map_.diag()) > STEEP_ROWS  # alone: on a path rows are held
         if np.isinf(C) or rows.shape[0] <= most or (are_few and (plan.is_hard or is_steep)):
             return self._exactly(rows, map_, C)
-        max_iter = min(self.max_iter, ROW_STEPS) if are_few else self.max_iter
+        max_iter = min(self.max_iter, ROW_STEPS) if are_few and rows.task is None else self.max_iter
         found = self._rows_newton(rows, map_, C, plan, max_iter)
         with suppress(MemoryError):  # then the honest gap of what could be done
             if found[1].status is not Status.CONVERGED and plan.refined():

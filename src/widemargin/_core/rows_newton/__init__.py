@@ -22,7 +22,7 @@ from .layout import Map, gram_bytes, lay_out, precision
 from .plan import Plan
 from .rounds import Goal, solve
 
-MOST_STEPS = 250  # Newton steps: whoever needs more does not converge
+MOST_STEPS, MOST_SHARED = 250, 500  # Newton steps, of own slacks or of tasks': whoever needs more does not converge
 
 __all__ = ["Plan", "gram_bytes", "rows_newton"]
 
@@ -49,7 +49,8 @@ def rows_newton(
     if plan.setting.problem.space.n_coordinates == 0:  # a kernel that is zero
         return _constant(rows, map_, C, nothing)
     setting = plan.write_out(plan.setting)
-    problem, goal = replace(setting.problem, C=C), Goal(tol, min(max_iter, MOST_STEPS), report, nothing)
+    most = MOST_STEPS if rows.task is None else MOST_SHARED
+    problem, goal = replace(setting.problem, C=C), Goal(tol, min(max_iter, most), report, nothing)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         found, said, part, n_iter = solve(problem, plan, goal)
         plan.keep(problem, found, said, part, n_iter)

@@ -35,7 +35,9 @@ def are_few(space: Coefficients, curved: IntArray) -> bool:
 def solved(problem: Problem, view: View, curved: IntArray) -> Vector | None:
     """Return the direction over rows of one item each, without levels; None where rounding spoils the factor."""
     rows, look, space = problem.rows, view.look, problem.space
-    assert rows.task is not None and look.tie is not None and not isinstance(space, tuple)
+    assert rows.task is not None and look.tie is not None
+    if curved.size == 0:
+        return space.zero().moved(-1.0, view.residual)
     task, item, curvature = rows.task[curved], rows.D.indices[curved], look.curvature[curved]
     first = np.flatnonzero(np.diff(task, prepend=-1))
     counts = np.diff(first, append=task.size)

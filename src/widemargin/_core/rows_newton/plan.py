@@ -16,7 +16,7 @@ from .near import Near, near
 from .problem import Point, Problem, Start
 from .spaces import Coefficients, Columns, Vector
 
-NEXT, NEXT_RANGE = 0.5, (1.0, 16.0)  # the last smoothing times this and its steps begins the solve for another C
+NEXT, NEXT_RANGE = 0.5, (1.0, 100.0)  # the last smoothing times this and its steps begins the solve for another C
 EASY = 2  # steps up to which the last smoothing does, whatever it might have been
 QUICK = 5  # steps up to which the smoothing that would have been enough begins the next solve
 CAUTIOUS = 0.5  # of the way that rows' slopes went last is gone again: they come to a bound and stay there
