@@ -152,13 +152,14 @@ class Ascent:
         Where most pairs have room Newton's smoothing must become very thin. Where many fall short, and more so where
         many items share a level, interior points take two to three times as many steps.
         """
-        if self.memory is None or not NEXT * self.memory.price > budget:
+        spent = 0.0 if self.memory is None else self.memory.price + self.memory.made
+        if self.memory is None or not NEXT * spent > budget:
             return False
         loss = float(np.clip(1.0 - 0.5 * float(self.at.b @ self.at.s) / primal, 0.0, 1.0)) if primal > 0.0 else 1.0
         crowd = min(1.0, self.goal.risk.levels.n_items / (CROWD * self.goal.risk.levels.runs[1].size))
         allowed = budget * (1.0 + loss * (LOSSY + CROWDED * crowd))
         self.memory.is_near = NEXT * self.memory.price > allowed
-        return self.memory.price > allowed
+        return spent > allowed
 
     def sharpen(self) -> bool:
         """Look in float64 from now on; return whether that is news."""
@@ -301,7 +302,7 @@ def newton_kernel(
     """
     n = gram.n_items
     memory = memory or Memory()
-    memory.price, memory.is_near = 0.0, False
+    memory.price, memory.made, memory.is_near = 0.0, 0.0, False
     gram = memory.gram or gram
     start, climbed = (start, 0) if start is not None else _climbed(gram, risk, C, tol, max_iter, say, memory)
     gram, max_iter = memory.gram or gram, max(0, max_iter - climbed)

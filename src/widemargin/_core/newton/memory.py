@@ -77,7 +77,8 @@ class Memory:
     h: float = SMALLEST_START_H
     end_h: float = SMALLEST_START_H  # where the last solve ended
     most_steps: int = 0  # that a direction took
-    price: float = 0.0  # of this solve
+    price: float = 0.0  # of this solve's steps
+    made: float = 0.0  # and of what it made for others too
     is_near: bool = False  # whether that is near to what it may be
     n_ahead: int = 0  # solves for larger C that will follow this one
     toil: float = 0.0  # the price of this solve's directions
@@ -203,7 +204,7 @@ class Memory:
                 self.is_broken = True
                 return PLAIN
             self.frozen, self.spent = Frozen(made, span, goal.C, goal.risk.h), 0.0
-            self.price += prices.preconditioner(gram.n_items, span.size)
+            self.made += prices.preconditioner(gram.n_items, span.size)
         return self.frozen.condition
 
     @property
