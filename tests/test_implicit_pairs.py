@@ -11,7 +11,7 @@ from widemargin import OrdinalSVM, RankingSVM
 from widemargin._core import _barrier
 from widemargin._core._barrier_ref import Pairs
 from widemargin._core.comparisons import from_levels
-from widemargin._core.interior_point import ColumnSpace, ImplicitPairs, ItemSpace, Start, interior_point
+from widemargin._core.interior_point import ColumnSpace, ImplicitPairs, ItemSpace, Start, implicit_pairs, interior_point
 from widemargin._core.losses import HINGE
 from widemargin._core.maps import KernelMap, LinearMap
 from widemargin._core.risks import GroupedPairRisk
@@ -352,3 +352,17 @@ def test_a_careful_solve_finds_the_same(C):
     assert quick.n_iter < careful.n_iter
     assert quick.dual <= careful.objective
     assert careful.dual <= quick.objective
+
+
+@pytest.mark.parametrize("seed", [2, 5, 6])
+def test_a_little_longer_function_ends_a_steep_solve(seed, monkeypatch):
+    """Where C makes every rounding of a margin dear: without it the gap stays above 1e-4."""
+    rng, C = np.random.default_rng(seed), 1e5
+    K, levels = kernel_of(rng, 150), from_levels(rng.integers(0, 4, 150), np.zeros(150, int), np.ones(150))
+    found = solved(levels, K, C, tol=1e-4)
+    assert found.status is Status.CONVERGED
+    assert found.objective == pytest.approx(objective(levels, K, C, found.weights), rel=1e-7)
+    assert_allclose(found.utilities, K @ found.weights, rtol=1e-6, atol=1e-8)
+    assert found.squared_norm == pytest.approx(found.weights @ K @ found.weights, rel=1e-7)
+    monkeypatch.setattr(implicit_pairs._Point, "stretch", lambda *_: None)
+    assert solved(levels, K, C, tol=1e-4).status is Status.STALLED

@@ -40,7 +40,7 @@ FALLS = 0.3  # share of its length by which such a step must lower the products
 WORTH = 1.2  # times as long that such a step must be
 CAREFUL = 8  # iterations in which the gap was not halved, after which nothing is held back
 NEAR = 8.0  # times the objective that products sum up to where a solve begins at the solution for another C
-NEARLY, STRETCHES = 10.0, np.logspace(-7, -3, 9)  # tolerated gaps from which on a little longer functions are tried
+NEARLY, STRETCHES = 100.0, np.logspace(-7, -3, 9)  # tolerated gaps from which on a little longer functions are tried
 SHORTEST = 1e-8  # a step that is no step
 PATIENCE = 30  # iterations in which the gap must halve
 ENDED = 0.05  # share of the tolerated gap: products below it have nothing to give
@@ -112,7 +112,7 @@ class ImplicitPairs:
         for n_iter in range(1, max_iter + 1):
             product = point.look()
             if tol < point.best.gap <= NEARLY * tol:
-                point.stretch()
+                point.stretch(tol)
             gap = point.best.gap
             if report is not None:
                 report(n_iter, gap)
@@ -129,6 +129,8 @@ class ImplicitPairs:
             if is_over or not point.advance(product, is_careful=is_careful, is_slow=waited > CAREFUL) > SHORTEST:
                 status = Status.STALLED
                 break
+        if status is not Status.CONVERGED:
+            point.stretch(np.inf)
         return self._answer(C, point.best, n_iter, status, tol)
 
     def _answer(self, C: float, best: _Best, n_iter: int, status: Status, tol: float) -> Solution:
@@ -206,14 +208,17 @@ class _Point:
         if half >= 0.0 and primal < best.primal:
             best.primal, best.half_norm, best.w, best.utilities = primal, half, self.w, s
 
-    def stretch(self) -> None:
-        """Offer multiples of the best function: at a steep C what pairs fall short by rounding costs more than a little norm."""
+    def stretch(self, tol: float) -> None:
+        """Offer multiples of the best function, where the gap is then small enough.
+
+        At a steep C what pairs fall short by rounding costs more than a little norm.
+        """
         task, best = self.task, self.best
         primal, t = min(
             (t * t * best.half_norm + task.risk.evaluate(task.by_item(t * best.utilities))[0].loss / task.scale, t)
             for t in 1.0 + STRETCHES
         )
-        if primal < best.primal:
+        if primal < best.primal and relative_gap(primal, best.dual) <= tol:
             best.primal, best.half_norm = primal, t * t * best.half_norm
             best.w, best.utilities = t * best.w, t * best.utilities
 

@@ -1,7 +1,7 @@
 """Newton's direction where rows share the slack of their task, by a Cholesky factor over the curved rows alone.
 
-The Hessian of a task's n curved rows is k (1 - share 11'), a square: F = k^1/2 (1 - part 11'), (1 - part n)^2 = 1 - share n.
-With Z = C^1/2 D'F over all tasks and r the residual, the direction x = -r - Z y has
+The Hessian of a task's n curved rows is k (1 - share 11') = FF' with F = k^1/2 (1 - part 11'), where
+(1 - part n)^2 = 1 - share n. With Z = C^1/2 D'F over all tasks and r the residual, the direction x = -r - Z y has
 
     (1 + Z'KZ) y = -Z'K r.
 """
@@ -32,10 +32,11 @@ def are_few(space: Coefficients, curved: IntArray) -> bool:
     return prices.FLOP * float(curved.size) ** 3 + prices.BYTE * 40.0 * float(curved.size) ** 2 <= products
 
 
-def solved(problem: Problem, view: View, curved: IntArray) -> Vector | None:
+def solved(problem: Problem, space: Coefficients, view: View, curved: IntArray) -> Vector | None:
     """Return the direction over rows of one item each, without levels; None where rounding spoils the factor."""
-    rows, look, space = problem.rows, view.look, problem.space
-    assert rows.task is not None and look.tie is not None
+    rows, look = problem.rows, view.look
+    assert rows.task is not None  # or slacks are not shared
+    assert look.tie is not None
     if curved.size == 0:
         return space.zero().moved(-1.0, view.residual)
     task, item, curvature = rows.task[curved], rows.D.indices[curved], look.curvature[curved]
@@ -57,4 +58,4 @@ def solved(problem: Problem, view: View, curved: IntArray) -> Vector | None:
     if failed:
         return None
     y = root * centred(linalg.lapack.dpotrs(factor, centred(root * view.residual.u[item]), lower=1)[0])
-    return space.vector(np.bincount(item, y, space.n_items)).moved(-1.0, view.residual)
+    return space.vector(np.bincount(item, y, space.n_items).astype(float)).moved(-1.0, view.residual)

@@ -35,15 +35,10 @@ def direction(problem: Problem, view: View) -> tuple[Vector, Array]:
             if is_there:
                 return step, db
         return _by_columns(problem, view)
-    if space.is_gram and view.look.tie is None and problem.rows.is_single:
-        curvature = _curvature_of_items(problem, view.look)
-        if np.count_nonzero(curvature) <= MANY_CURVED:
-            return _by_curved_items(problem, view, curvature)
-    if space.is_gram and view.look.tie is not None and problem.rows.is_single and problem.rows.E.shape[1] == 0:
-        curved = np.flatnonzero(view.look.curvature)
-        found = curved_tasks.solved(problem, view, curved) if curved_tasks.are_few(space, curved) else None
+    if space.is_gram and problem.rows.is_single:
+        found = _by_curved_items(problem, view) if view.look.tie is None else _by_curved_tasks(problem, view)
         if found is not None:
-            return found, np.zeros(0)
+            return found
     return _by_conjugate_gradients(problem, view)[:2]
 
 
@@ -96,15 +91,27 @@ def _curvature_of_items(problem: Problem, look: RowLook) -> Array:
     return problem.C * np.bincount(D.indices, look.curvature * D.data**2, minlength=D.shape[1]).astype(float)
 
 
-def _by_curved_items(problem: Problem, view: View, curvature: Array) -> tuple[Vector, Array]:
-    """Solve on the curved items: the step is y - residual with y zero elsewhere.
+def _by_curved_tasks(problem: Problem, view: View) -> tuple[Vector, Array] | None:
+    """Solve on the curved rows, unless they are many; choices have no levels."""
+    curved, space = np.flatnonzero(view.look.curvature), cast("Coefficients", problem.space)
+    if problem.rows.E.shape[1] > 0 or not curved_tasks.are_few(space, curved):
+        return None
+    step = curved_tasks.solved(problem, space, view, curved)
+    return None if step is None else (step, np.zeros(0))
+
+
+def _by_curved_items(problem: Problem, view: View) -> tuple[Vector, Array] | None:
+    """Solve on the curved items, unless they are many: the step is y - residual with y zero elsewhere.
 
     With K the Gram matrix, W and v the items' curvature and its coupling to the level, r the residual:
     (W^-1 + K) y + W^-1 v db = K r on the curved items, and the level's row
     (E'HE - v'W^-1 v) db - v'W^-1 y = -g_b.
     """
     rows, look, space = problem.rows, view.look, problem.space
+    curvature = _curvature_of_items(problem, look)
     curved = np.flatnonzero(curvature)
+    if curved.size > MANY_CURVED:
+        return None
     n, item, W = space.n_items, rows.D.indices, curvature[curved]
     coupling = [np.bincount(item, look.curvature * rows.D.data * e, minlength=n)[curved] for e in rows.E.T]
     c = [problem.C * v / W for v in coupling]
