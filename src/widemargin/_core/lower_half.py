@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _lower_half
-from .pool import HUGE, LARGE
+from .pool import HUGE
 
 if TYPE_CHECKING:
     from .comparisons import IntArray
@@ -141,24 +141,25 @@ def _cut(shapes: list[tuple[int, int]], dtype: Any) -> list[NDArray]:
 
 
 def room(n: int, m: int, dtype: Any) -> NDArray:
-    """Return an array that is not filled, from a cache line on; a large one in huge pages, where there are any."""
+    """Return an array that is not filled, from a cache line on; from half a huge page on in such, where there are any."""
     size = n * m * np.dtype(dtype).itemsize
-    if size < LARGE:
+    if 2 * size < HUGE or not hasattr(mmap, "MADV_HUGEPAGE"):
         raw = np.empty(size + LINE, np.uint8)
         start = -raw.ctypes.data % LINE
-        return raw[start : start + size].view(dtype).reshape(n, m)
-    memory = mmap.mmap(-1, size, access=mmap.ACCESS_COPY)
-    if hasattr(mmap, "MADV_HUGEPAGE"):
+    else:
+        memory = mmap.mmap(-1, size + 2 * HUGE, access=mmap.ACCESS_COPY)  # what is not written to takes no memory
+        raw = np.frombuffer(memory, np.uint8)
+        start = -raw.ctypes.data % HUGE
         with suppress(OSError):  # a system without them
-            _ask_for_huge_pages(memory, size)
-    return np.frombuffer(memory, dtype).reshape(n, m)
+            _ask_for_huge_pages(memory, start)
+    return raw[start : start + size].view(dtype).reshape(n, m)
 
 
-def _ask_for_huge_pages(memory: mmap.mmap, size: int) -> None:
+def _ask_for_huge_pages(memory: mmap.mmap, start: int) -> None:
     """Have memory come in large pieces, four times as fast; not where the first one takes long to find."""
     memory.madvise(mmap.MADV_HUGEPAGE)
     begin = time.perf_counter()
-    memory[min(HUGE, size - 1)] = 0
+    memory[start] = 0
     if time.perf_counter() - begin > SLOW:
         memory.madvise(mmap.MADV_NOHUGEPAGE)
 
