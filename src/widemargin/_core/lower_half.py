@@ -141,7 +141,7 @@ def _cut(shapes: list[tuple[int, int]], dtype: Any) -> list[NDArray]:
 
 
 def room(n: int, m: int, dtype: Any) -> NDArray:
-    """Return an array that is not filled, from a cache line on; from half a huge page on in such, where there are any."""
+    """Return an array that is not filled: from a cache line on, large ones in huge pages, where there are any."""
     size = n * m * np.dtype(dtype).itemsize
     if 2 * size < HUGE or not hasattr(mmap, "MADV_HUGEPAGE"):
         raw = np.empty(size + LINE, np.uint8)
