@@ -186,20 +186,20 @@ INLINE void barrier_centre_loop(const Partners *of, double mu)
     }
 }
 
-COMPILED_TWICE(barrier_centre, (const Partners *of, double mu), (of, mu))
-COMPILED_TWICE(barrier_look,
+COMPILED_THRICE(barrier_centre, (const Partners *of, double mu), (of, mu))
+COMPILED_THRICE(barrier_look,
                (const Partners *of, double *restrict column, double *restrict pull, double *restrict right,
                 double *restrict degree, double *restrict sums),
                (of, column, pull, right, degree, sums))
-COMPILED_TWICE(barrier_predict, (const Partners *of, const Aims *aim, double *restrict sums), (of, aim, sums))
-COMPILED_TWICE(barrier_correct,
+COMPILED_THRICE(barrier_predict, (const Partners *of, const Aims *aim, double *restrict sums), (of, aim, sums))
+COMPILED_THRICE(barrier_correct,
                (const Partners *of, const Aims *aim, double *restrict right, double *restrict sums),
                (of, aim, right, sums))
-COMPILED_TWICE(barrier_respond,
+COMPILED_THRICE(barrier_respond,
                (const Partners *of, const Aims *aim, const double *restrict lengths, double most, double *restrict flow,
                 double *restrict sums),
                (of, aim, lengths, most, flow, sums))
-COMPILED_TWICE(barrier_step,
+COMPILED_THRICE(barrier_step,
                (const Partners *of, const Aims *aim, double length, double most, double s,
                 const double *restrict others),
                (of, aim, length, most, s, others))

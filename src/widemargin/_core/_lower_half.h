@@ -220,7 +220,7 @@ INLINE void lower_half_fine_loop(const float *near, const int16_t *rest, ptrdiff
 
 COMPILED_TWICE(split_row, (const double *x, ptrdiff_t n, float *near, int16_t *rest), (x, n, near, rest))
 
-COMPILED_TWICE(lower_half_fine,
+COMPILED_THRICE(lower_half_fine,
                (const float *near, const int16_t *rest, ptrdiff_t n, ptrdiff_t width, ptrdiff_t stride, ptrdiff_t lead,
                 const double *x, const double *y, double *down, double *across, ptrdiff_t size, int is_pair),
                (near, rest, n, width, stride, lead, x, y, down, across, size, is_pair))

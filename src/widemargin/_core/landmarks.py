@@ -14,6 +14,7 @@ from .solution import Array
 
 NOTHING = 1e-14  # of the mean of the diagonal: an item explained so well adds rounding only
 MOST_CANDIDATES = 64
+ROUNDED = 0.99  # of what an item must have left: rounding must not leave candidates without one
 WORST = 0.25  # share of what is left of the worst item, from which on others are chosen with it
 
 
@@ -57,7 +58,7 @@ def columns_at_hand(K: Array, nothing: float) -> Columns:
         candidates = _worst(rest, min(MOST_CANDIDATES, n))
         candidates = candidates[rest[candidates] >= enough]
         columns = K[:, candidates] - F[:, :r] @ F[candidates, :r].T
-        factor, order, m, _ = linalg.lapack.dpstrf(columns[candidates], tol=enough)
+        factor, order, m, _ = linalg.lapack.dpstrf(columns[candidates], tol=ROUNDED * enough)
         new = candidates[order[:m] - 1]
         if r + m > F.shape[1]:
             F = np.concatenate([F, np.empty((n, max(m, min(F.shape[1], n - F.shape[1]))), order="F")], axis=1)
