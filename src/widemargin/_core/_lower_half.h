@@ -14,31 +14,40 @@
 #include "_wide.h"
 
 #ifdef __GNUC__
-#define VECTOR(bytes) __attribute__((vector_size(bytes), aligned(4), may_alias))
-typedef float Floats VECTOR(64), Floats_half VECTOR(32), Floats_quarter VECTOR(16);
-typedef double Doubles VECTOR(64), Doubles_half VECTOR(32), Doubles_quarter VECTOR(16);
-typedef int32_t Floats_mask VECTOR(64);
-typedef int64_t Doubles_mask VECTOR(64);
-static const Floats_mask Floats_at = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-static const Doubles_mask Doubles_at = {0, 1, 2, 3, 4, 5, 6, 7};
+/* Vectors as wide as registers are, which is up to the processor: wider ones would be taken apart into numbers. */
+#define VECTORS(real, whole, some, bytes) \
+    typedef real some __attribute__((vector_size(bytes), aligned(4), may_alias)); \
+    typedef whole some##_mask __attribute__((vector_size(bytes), aligned(4), may_alias));
 
-#define SUM(real, some) \
-    INLINE real some##_sum(some all) \
+VECTORS(float, int32_t, Floats16, 16)
+VECTORS(float, int32_t, Floats32, 32)
+VECTORS(float, int32_t, Floats64, 64)
+VECTORS(double, int64_t, Doubles16, 16)
+VECTORS(double, int64_t, Doubles32, 32)
+VECTORS(double, int64_t, Doubles64, 64)
+
+static const Floats16_mask Floats16_at = {0, 1, 2, 3};
+static const Floats32_mask Floats32_at = {0, 1, 2, 3, 4, 5, 6, 7};
+static const Floats64_mask Floats64_at = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+static const Doubles16_mask Doubles16_at = {0, 1};
+static const Doubles32_mask Doubles32_at = {0, 1, 2, 3};
+static const Doubles64_mask Doubles64_at = {0, 1, 2, 3, 4, 5, 6, 7};
+
+#define SUM_OF_HALVES(real, some, half) \
+    INLINE real some##_sum(const some *all) \
     { \
-        some##_half h[2]; \
-        some##_quarter q[2]; \
-        real sum = 0; \
-        memcpy(h, &all, sizeof(h)); \
+        half h[2]; \
+        memcpy(h, all, sizeof(h)); \
         h[0] += h[1]; \
-        memcpy(q, h, sizeof(q)); \
-        q[0] += q[1]; \
-        for (size_t k = 0; k < sizeof(q[0]) / sizeof(real); k++) \
-            sum += q[0][k]; \
-        return sum; \
+        return half##_sum(h); \
     }
 
-SUM(float, Floats)
-SUM(double, Doubles)
+INLINE float Floats16_sum(const Floats16 *all) { return ((*all)[0] + (*all)[1]) + ((*all)[2] + (*all)[3]); }
+INLINE double Doubles16_sum(const Doubles16 *all) { return (*all)[0] + (*all)[1]; }
+SUM_OF_HALVES(float, Floats32, Floats16)
+SUM_OF_HALVES(float, Floats64, Floats32)
+SUM_OF_HALVES(double, Doubles32, Doubles16)
+SUM_OF_HALVES(double, Doubles64, Doubles32)
 
 #define AT(some, p) (*(some *)(p))
 /* Of row k from j on: all of it, or what is left of the diagonal, since nothing was written beyond. */
@@ -80,8 +89,8 @@ SUM(double, Doubles)
             MEET(some, WHOLE); \
         for (; j < end; j += lanes) \
             MEET(some, LEFT); \
-        real sum[4] = {some##_sum(s0), some##_sum(s1), some##_sum(s2), some##_sum(s3)}; \
-        real second[4] = {some##_sum(t0), some##_sum(t1), some##_sum(t2), some##_sum(t3)}; \
+        real sum[4] = {some##_sum(&s0), some##_sum(&s1), some##_sum(&s2), some##_sum(&s3)}; \
+        real second[4] = {some##_sum(&t0), some##_sum(&t1), some##_sum(&t2), some##_sum(&t3)}; \
         for (ptrdiff_t k = 0; k < 4; k++, row += stride, diagonal++) { \
             ONE_ROW(real, wide, own[k], other[k], sum[k], second[k]); \
             down[k] += sum[k]; \
@@ -109,8 +118,12 @@ SUM(double, Doubles)
     } while (0)
 
 #ifdef __GNUC__
-FOUR_ROWS(float, Floats)
-FOUR_ROWS(double, Doubles)
+FOUR_ROWS(float, Floats16)
+FOUR_ROWS(float, Floats32)
+FOUR_ROWS(float, Floats64)
+FOUR_ROWS(double, Doubles16)
+FOUR_ROWS(double, Doubles32)
+FOUR_ROWS(double, Doubles64)
 #define FOUR_AT_A_TIME(some) \
     for (; i + 4 <= n; i += 4) \
         some##_rows(block + i * stride, width, stride, lead + i, x, y + i, down + i, across, size, room, is_pair);
@@ -118,10 +131,12 @@ FOUR_ROWS(double, Doubles)
 #define FOUR_AT_A_TIME(some)
 #endif
 
-#define LOWER_HALF(real, some, name) \
-    INLINE void name##_rows(const real *block, ptrdiff_t n, ptrdiff_t width, ptrdiff_t stride, ptrdiff_t lead, \
-                            const real *restrict x, const real *restrict y, double *down, real *restrict across, \
-                            ptrdiff_t size, ptrdiff_t room, int is_pair) \
+#define BLOCK(real) \
+    const real *block, ptrdiff_t n, ptrdiff_t width, ptrdiff_t stride, ptrdiff_t lead, const real *x, const real *y, \
+        double *down, real *across, ptrdiff_t size, ptrdiff_t room, int is_pair
+#define OF_BLOCK block, n, width, stride, lead, x, y, down, across, size, room
+#define BY_ROWS(real, some, name) \
+    INLINE void name##_rows(BLOCK(real)) \
     { \
         ptrdiff_t i = 0; \
         FOUR_AT_A_TIME(some) \
@@ -135,19 +150,30 @@ FOUR_ROWS(double, Doubles)
                 down[size + i] += second; \
         } \
     } \
-    INLINE void name##_loop(const real *block, ptrdiff_t n, ptrdiff_t width, ptrdiff_t stride, ptrdiff_t lead, \
-                            const real *x, const real *y, double *down, real *across, ptrdiff_t size, ptrdiff_t room, \
-                            int is_pair) /* a copy of the loop for each */ \
+    INLINE void name##_each(BLOCK(real)) /* a copy of the loop for one vector, and for two */ \
     { \
         if (is_pair) \
-            name##_rows(block, n, width, stride, lead, x, y, down, across, size, room, 1); \
+            name##_rows(OF_BLOCK, 1); \
         else \
-            name##_rows(block, n, width, stride, lead, x, y, down, across, size, room, 0); \
-    } \
-    COMPILED_THRICE(name, \
-                    (const real *block, ptrdiff_t n, ptrdiff_t width, ptrdiff_t stride, ptrdiff_t lead, const real *x, \
-                     const real *y, double *down, real *across, ptrdiff_t size, ptrdiff_t room, int is_pair), \
-                    (block, n, width, stride, lead, x, y, down, across, size, room, is_pair))
+            name##_rows(OF_BLOCK, 0); \
+    }
+
+#define LOWER_HALF(real, some, name) \
+    BY_ROWS(real, some##16, name##_narrow) \
+    BY_ROWS(real, some##32, name##_wide) \
+    BY_ROWS(real, some##64, name##_widest) \
+    static void name##_in_16(BLOCK(real)) { name##_narrow_each(OF_BLOCK, is_pair); } \
+    WIDE static void name##_in_32(BLOCK(real)) { name##_wide_each(OF_BLOCK, is_pair); } \
+    WIDEST static void name##_in_64(BLOCK(real)) { name##_widest_each(OF_BLOCK, is_pair); } \
+    static void name(BLOCK(real)) \
+    { \
+        if (HAS_WIDEST) \
+            name##_in_64(OF_BLOCK, is_pair); \
+        else if (HAS_WIDE) \
+            name##_in_32(OF_BLOCK, is_pair); \
+        else \
+            name##_in_16(OF_BLOCK, is_pair); \
+    }
 
 LOWER_HALF(float, Floats, lower_half_narrow)
 LOWER_HALF(double, Doubles, lower_half_double)

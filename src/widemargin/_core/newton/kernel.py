@@ -214,7 +214,7 @@ class Ascent:
         """Look at b from float64 values of K: any slopes are a dual point, and those of rounded utilities serve."""
         goal, (terms, g, hessp) = self.goal, seen
         s, Kg = np.ascontiguousarray(goal.gram.exact_product(np.column_stack([b, g])).T)
-        terms = terms._replace(loss=goal.loss_near(hessp.u, seen, s))
+        terms = terms._replace(loss=goal.risk.evaluate(s)[0].loss)
         self.at = self.sure = Look(b, s, terms, g, hessp, b + goal.C * g, s + goal.C * Kg)
         self.best_dual = -np.inf  # what rounded values said is forgotten
         self._offer()

@@ -17,7 +17,6 @@ Seen: TypeAlias = "tuple[Terms, Array, Hessian]"  # what the risk says of utilit
 
 LINE_STEPS, LINE_GOAL = 12, 0.1  # looks along a step, and the share of its slope that may remain
 ROUNDINGS = 4.0  # of the sums over pairs, in units of the last place
-AS_EXACT = 1e-9  # of the loss, that a bound on it may be too large
 
 
 class Look(NamedTuple):
@@ -60,15 +59,6 @@ class KernelGoal:
         R = b + self.C * g
         KR = self.gram.exact_product(R) if self.exact else self.gram.product(R)
         return Look(b, s, terms, g, hessp, R, KR)
-
-    def loss_near(self, u: Array, seen: Seen, s: Array) -> float:
-        """Return the loss at s, from what was seen at u nearby where the quadratic bound of squared slacks is tight."""
-        if self.risk.is_exact:
-            loss, apart = seen[0].loss, s - u
-            most = self.risk.levels.total_weight * (2.0 * float(np.max(np.abs(apart)))) ** 2
-            if most <= AS_EXACT * loss:
-                return loss + float(seen[1] @ apart) + most
-        return self.risk.evaluate(s)[0].loss
 
     def primal(self, at: Look) -> float:
         """Return the objective of the problem."""
