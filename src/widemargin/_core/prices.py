@@ -15,7 +15,7 @@ PARTNERS = 2e-8  # of an item, summed over in a product with the Hessian
 FLOP = 4e-11  # of products of matrices and their factors
 ENTRY = 4e-8  # of a matrix that pairs are summed over
 BYTES_MOVED = 32  # of each entry of a matrix that is made whole
-DIRECTIONS, CG_STEPS = 5, 5  # that a preconditioner of all items serves at least, and that each takes
+DIRECTIONS, CG_STEPS = 5, 8  # that a preconditioner of all items serves at least, and that each takes
 STEP, LOOK = 1e-4, 5.5e-7  # of Newton's, and the looks at an item's pairs along its line search
 BEGIN, PASS = 0.06, 1.8e-5  # of an interior point over rows, and of its passes over one to the last digits
 CUBE, OWN_CUBE = 3e-10, 1.8e-9  # of its factors: of all items, and of those that are compared with each other
@@ -34,7 +34,7 @@ def newton_step(n: int) -> float:
 
 
 def preconditioner(n: int, rank: int) -> float:
-    """Return the price of a preconditioner."""
+    """Return the price of a preconditioner, of finding the items that it is on, and of the whole matrix for that."""
     return FLOP * (3.0 * n + rank) * rank * rank + ENTRY * n * rank + BYTE * BYTES_MOVED * n * n
 
 

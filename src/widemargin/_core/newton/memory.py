@@ -5,8 +5,8 @@ Directions are found by conjugate gradients. How they are helped depends on what
 2. By a preconditioner on the span of some items drawn at random, where there are more than 1,500; where that fails and
    there are more than 4,000, on the span of more of them, seen by all items.
 3. By one on the span of all that matter, from float64 values: once as much was spent as it costs to find the span, or
-   will be on the way to the last C, and where directions are dearer than with it. Kernels of full rank gain nothing;
-   of more than 4,000 items a quarter at most may matter.
+   will be on the way to the last C, and where directions are dearer than with it. How many items matter is asked of
+   a sample. Kernels of full rank gain nothing; of more than 4,000 items a quarter at most may matter.
 A preconditioner is made anew where steps are many and have cost as much.
 """
 
