@@ -1,5 +1,6 @@
 """Interior points over the pairs of a kernel: the same solutions as over features, to a moderate gap."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -7,12 +8,13 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 
+import oracles
 from widemargin import OrdinalSVM, RankingSVM
 from widemargin._core import _barrier
 from widemargin._core._barrier_ref import Pairs
 from widemargin._core.comparisons import from_levels
 from widemargin._core.interior_point import ColumnSpace, ImplicitPairs, ItemSpace, Start, implicit_pairs, interior_point
-from widemargin._core.losses import HINGE
+from widemargin._core.losses import HINGE, SQUARED_HINGE
 from widemargin._core.maps import KernelMap, LinearMap
 from widemargin._core.risks import GroupedPairRisk
 from widemargin._core.solution import Status
@@ -32,22 +34,22 @@ def levels_of(rng, n, decades=0.0):
     return from_levels(rng.integers(0, 4, n), rng.integers(0, 5, n), 10.0 ** (decades * rng.uniform(-1, 0, n)))
 
 
-def posed(levels, K):
-    return ImplicitPairs.of(GroupedPairRisk(levels, HINGE), partial(ItemSpace.of, K))
+def posed(levels, K, loss=HINGE):
+    return ImplicitPairs.of(GroupedPairRisk(levels, loss), partial(ItemSpace.of, K))
 
 
-def solved(levels, K, C, tol=TOL, **how):
-    return posed(levels, K).solve(C, tol=tol, max_iter=200, **how)
+def solved(levels, K, C, tol=TOL, loss=HINGE, **how):
+    return posed(levels, K, loss).solve(C, tol=tol, max_iter=200, **how)
 
 
-def objective(levels, K, C, b):
+def objective(levels, K, C, b, loss=HINGE):
     u, (better, worse) = K @ b, levels.pairs()
-    short = np.maximum(1.0 - u[better] + u[worse], 0.0)
-    return 0.5 * b @ u + C * float(levels.weight[better] * levels.weight[worse] @ short)
+    weight, slack = levels.weight[better] * levels.weight[worse], loss.value(1.0 - u[better] + u[worse])
+    return 0.5 * b @ u + C * float(weight @ slack)
 
 
-@pytest.fixture
-def point():
+@pytest.fixture(params=[False, True], ids=["hinge", "squared"])
+def point(request):
     """Pairs somewhere inside, two directions, and the pairs written out."""
     rng = np.random.default_rng(7)
     levels = levels_of(rng, 60, 1.0)
@@ -55,21 +57,24 @@ def point():
     spans = levels.first, levels.last
     y, t = np.empty(levels.n_pairs), np.empty(levels.n_pairs)
     _barrier.fill(*spans, w, 1.0, y)
-    d = Pairs.of(*spans, s, w, y, t).d
-    y *= rng.uniform(0.01, 0.99, y.size)
-    t[:] = np.maximum(d, 0.0) + 10.0 ** rng.uniform(-3, 1, t.size)
-    return (*spans, s, w, y, t), rng.normal(size=60), rng.normal(size=60)
+    d = Pairs.of(*spans, s, w, y, t, request.param).d
+    y *= rng.uniform(0.01, 3.0 if request.param else 0.99, y.size)
+    t[:] = (0.0 if request.param else np.maximum(d, 0.0)) + 10.0 ** rng.uniform(-3, 1, t.size)
+    return (*spans, s, w, y, t, request.param), rng.normal(size=60), rng.normal(size=60)
 
 
 def test_bounds_and_centres(point):
     """Multipliers begin at a share of their bounds, and at a centre all products are mu times those."""
-    (first, last, s, w, y, t), _, _ = point
+    (first, last, s, w, y, t, squared), _, _ = point
     _barrier.fill(first, last, w, 0.25, y)
-    assert_allclose(y, 0.25 * Pairs.of(first, last, s, w, y, t).c, rtol=1e-14)
-    _barrier.centre(first, last, s, w, 0.03, y, t)
-    written = Pairs.of(first, last, s, w, y, t)
+    assert_allclose(y, 0.25 * Pairs.of(*point[0]).c, rtol=1e-14)
+    _barrier.centre(first, last, s, w, 0.03, y, t, squared)
+    written = Pairs.of(*point[0])
     assert_allclose(written.t * written.y, 0.03 * written.c, rtol=1e-12)
-    assert_allclose(written.xi * written.r, 0.03 * written.c, rtol=1e-9)
+    if squared:
+        assert_allclose(written.t, written.off, rtol=1e-9, atol=1e-12)
+    else:
+        assert_allclose(written.xi * written.r, 0.03 * written.c, rtol=1e-9)
 
 
 def test_a_look_is_that_of_written_pairs(point):
@@ -80,9 +85,9 @@ def test_a_look_is_that_of_written_pairs(point):
     product, total = _barrier.look(*pairs, matrix, pull, right, np.zeros(n))
     assert_allclose(np.tril(matrix), np.tril(written.laplacian()), atol=1e-10)
     assert_allclose(pull, written.pull(written.y), atol=1e-12)
-    assert_allclose(right, -written.pull(written.W * written.d), atol=1e-10)
-    assert product == pytest.approx(written.t @ written.y + written.xi @ written.r)
-    assert total == pytest.approx(written.y.sum())
+    assert_allclose(right, -written.pull(written.W * written.off), atol=1e-10)
+    assert product == pytest.approx(written.products)
+    assert total == pytest.approx(written.lead)
 
 
 @pytest.mark.parametrize("is_held_back", [False, True])
@@ -91,7 +96,8 @@ def test_directions_are_those_of_written_pairs(point, is_held_back):
     pairs, ds, ds2 = point
     written, n, mu = Pairs.of(*pairs), pairs[2].size, 0.02
     dy, dt, dxi = written.predicted(ds)
-    assert_allclose(dt - dxi, written.difference(ds), atol=1e-9)
+    slack = written.off - written.t + dy / written.r if written.squared else dxi
+    assert_allclose(dt - slack, written.difference(ds), atol=1e-9)
     steepest, cross = _barrier.predict(*pairs, ds)
     assert steepest == pytest.approx(max(1.0, written.steepest(dy, dt, dxi)))
     assert cross == pytest.approx(dy @ (dt - dxi))
@@ -121,22 +127,51 @@ def test_directions_are_those_of_written_pairs(point, is_held_back):
     assert min(np.min(v) for v in (after.y, after.r, after.t, after.xi)) > 0.0
 
 
+@pytest.mark.parametrize("length", [0.3, 1.0])
+@pytest.mark.parametrize("point", [True], indirect=True)
+def test_a_full_step_of_squared_slacks_mends_them(point, length):
+    """What a pair's surplus and the slack that its multiplier asks for are apart falls by the length of a step."""
+    pairs, ds, ds2 = point
+    written = Pairs.of(*pairs)
+    rho, by_t, by_xi = written.aims(ds, 0.02)
+    dy, dt, _ = written.direction(rho, by_t, by_xi, ds2)
+    after = replace(written, y=written.y + length * dy, t=written.t + length * dt, s=written.s + length * ds2)
+    assert_allclose(after.off - after.t, (1.0 - length) * (written.off - written.t), atol=1e-9)
+
+
+@pytest.mark.parametrize("loss", [HINGE, SQUARED_HINGE])
 @pytest.mark.parametrize("C", [1e-6, 1e-2, 1.0, 1e3])
 @pytest.mark.parametrize("seed", range(4))
-def test_the_same_solution_as_over_features(C, seed):
+def test_the_same_solution_as_over_features(C, seed, loss):
     """Groups with and without pairs, weights over two decades, a kernel of nearly full rank, C over nine decades."""
     rng = np.random.default_rng(seed)
     K, levels = kernel_of(rng, 50), levels_of(rng, 50, 1.0)
-    want = interior_point(levels.rows(), KernelMap(K), C, HINGE, tol=1e-9, max_iter=200)
-    have = solved(levels, K, C)
+    want = interior_point(levels.rows(), KernelMap(K), C, loss, tol=1e-9, max_iter=200)
+    have = solved(levels, K, C, loss=loss)
     assert want.status is have.status is Status.CONVERGED
     assert have.gap <= TOL
     assert want.dual * (1 - TOL) <= have.objective <= want.objective * (1 + 2 * TOL)
     assert have.dual <= want.objective * (1 + 1e-9)
-    assert have.objective == pytest.approx(objective(levels, K, C, have.weights), rel=1e-9)
+    assert have.objective == pytest.approx(objective(levels, K, C, have.weights, loss), rel=1e-9)
     assert_allclose(have.utilities, K @ have.weights, atol=1e-9 * np.abs(have.utilities).max())
     assert have.squared_norm == pytest.approx(have.weights @ K @ have.weights, rel=1e-8)
     assert have.dual_norm == pytest.approx(have.coefficients @ K @ have.coefficients, rel=1e-8)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("C", [1e-2, 1.0, 1e2])
+def test_the_solution_of_a_general_solver(C, loss):
+    """The problem as it is printed, with slacks and all pairs as rows, by a solver that knows nothing of ours."""
+    rng = np.random.default_rng(5)
+    X, levels = rng.normal(size=(25, 3)), levels_of(rng, 25)
+    better, worse = levels.pairs()
+    rows = [oracles.Row({int(i): 1.0, int(j): -1.0}) for i, j in zip(better, worse, strict=True)]
+    want = oracles.two_norm(rows, X, C=C, kernel="rbf", loss=loss)
+    K = oracles.gram("rbf", X, X, X)
+    have = solved(levels, K, C, loss=HINGE if loss == "hinge" else SQUARED_HINGE, tol=1e-7)
+    assert have.status is Status.CONVERGED
+    assert have.objective == pytest.approx(want.objective, rel=1e-6)
+    assert_allclose(have.utilities, want.u, atol=2.0 * np.sqrt(4e-7 * want.objective))
 
 
 @pytest.mark.parametrize("C", [1e-6, 1e-2, 1.0, 1e3])
@@ -164,33 +199,35 @@ def test_a_list_that_one_feature_orders_is_certified():
     assert model.objective_ == pytest.approx(0.125, rel=1e-4)
 
 
+@pytest.mark.parametrize("loss", [HINGE, SQUARED_HINGE])
 @pytest.mark.parametrize("h", [1e-3, 0.1, 10.0])
 @pytest.mark.parametrize("share", [0.0, 0.5, 3.0])
-def test_any_start_leads_to_the_solution(h, share):
+def test_any_start_leads_to_the_solution(h, share, loss):
     """From the solution for a smaller C, from far beyond it, from zero: within what is certified."""
     rng = np.random.default_rng(1)
     K, levels = kernel_of(rng, 60), levels_of(rng, 60)
-    cold, small = solved(levels, K, 2.0), solved(levels, K, 0.5)
-    warm = solved(levels, K, 2.0, start=Start(share * small.weights, h))
+    cold, small = solved(levels, K, 2.0, loss=loss), solved(levels, K, 0.5, loss=loss)
+    warm = solved(levels, K, 2.0, loss=loss, start=Start(share * small.weights, h))
     assert warm.status is Status.CONVERGED
     assert warm.objective == pytest.approx(cold.objective, rel=2 * TOL)
 
 
-def test_solves_share_the_inverse():
-    """One layout serves every C, and a start near the solution saves iterations."""
+@pytest.mark.parametrize("loss", [HINGE, SQUARED_HINGE])
+def test_solves_share_the_inverse(loss):
+    """One layout serves every C, and starts at the last solutions save iterations."""
     rng = np.random.default_rng(2)
-    X = rng.normal(size=(200, 6))
-    K = np.exp(-0.1 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
-    levels = from_levels(rng.integers(0, 5, 200), np.zeros(200, np.int64), np.ones(200))
-    pairs = posed(levels, K)
-    first = pairs.solve(1.0, tol=1e-4, max_iter=100)
-    inverse = pairs.space.inverse
-    cold = pairs.solve(1.6, tol=1e-4, max_iter=100)
-    near = Start.near(first.weights, first.objective, 1.6 * levels.total_weight)
-    warm = pairs.solve(1.6, tol=1e-4, max_iter=100, start=near)
+    X = rng.normal(size=(200, 15))
+    K = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2) / 15)
+    levels = from_levels(rng.permutation(200), np.zeros(200, np.int64), np.ones(200))
+    pairs = posed(levels, K, loss)
+    last, inverse, cold_steps, steps = pairs.solve(10.0, tol=1e-4, max_iter=100), pairs.space.inverse, 0, 0
+    for C in [20.0, 40.0, 80.0]:
+        near = Start.near(last.weights, last.objective, C * levels.total_weight, squared=loss.squared)
+        cold, last = (pairs.solve(C, tol=1e-4, max_iter=100, start=start) for start in (None, near))
+        assert last.objective == pytest.approx(cold.objective, rel=2e-4)
+        cold_steps, steps = cold_steps + cold.n_iter, steps + last.n_iter
     assert pairs.space.inverse is inverse
-    assert warm.n_iter < cold.n_iter
-    assert warm.objective == pytest.approx(cold.objective, rel=2e-4)
+    assert steps < 0.9 * cold_steps
 
 
 @pytest.mark.parametrize("seed", [12, 26, 36, 37])
@@ -235,9 +272,10 @@ def test_wide_items_that_do_not_converge_say_so():
     assert model.coef_.shape == (400,)
 
 
+@pytest.mark.parametrize("loss", [HINGE, SQUARED_HINGE])
 @pytest.mark.parametrize("C", [1e-4, 1.0, 1e3])
 @pytest.mark.parametrize("flaw", ["copies", "one pair", "all equal"])
-def test_degenerate_items(C, flaw):
+def test_degenerate_items(C, flaw, loss):
     """Items that are copies of others, one pair, all items alike: the gap is reached and true."""
     rng = np.random.default_rng(1)
     K, levels = kernel_of(rng, 20), levels_of(rng, 20)
@@ -247,8 +285,8 @@ def test_degenerate_items(C, flaw):
         levels = from_levels(np.arange(20) // 19, np.arange(20) % 19, np.ones(20))
     else:
         K = np.ones_like(K)
-    want = interior_point(levels.rows(), KernelMap(K), C, HINGE, tol=1e-9, max_iter=200)
-    have = solved(levels, K, C)
+    want = interior_point(levels.rows(), KernelMap(K), C, loss, tol=1e-9, max_iter=200)
+    have = solved(levels, K, C, loss=loss)
     assert have.gap <= TOL or have.status is Status.STALLED
     assert have.objective >= want.dual * (1 - 1e-9)
     assert have.dual <= want.objective * (1 + 1e-9)

@@ -2,7 +2,9 @@ from .comparisons import IntArray
 from .solution import Array
 
 def fill(first: IntArray, last: IntArray, w: Array, share: float, y: Array) -> None: ...
-def centre(first: IntArray, last: IntArray, s: Array, w: Array, mu: float, y: Array, t: Array) -> None: ...
+def centre(
+    first: IntArray, last: IntArray, s: Array, w: Array, mu: float, y: Array, t: Array, squared: bool
+) -> None: ...
 def look(
     first: IntArray,
     last: IntArray,
@@ -10,16 +12,26 @@ def look(
     w: Array,
     y: Array,
     t: Array,
+    squared: bool,
     matrix: Array,
     pull: Array,
     right: Array,
     degree: Array,
 ) -> tuple[float, float]: ...
 def predict(
-    first: IntArray, last: IntArray, s: Array, w: Array, y: Array, t: Array, ds: Array
+    first: IntArray, last: IntArray, s: Array, w: Array, y: Array, t: Array, squared: bool, ds: Array
 ) -> tuple[float, float]: ...
 def correct(
-    first: IntArray, last: IntArray, s: Array, w: Array, y: Array, t: Array, ds: Array, mu: float, right: Array
+    first: IntArray,
+    last: IntArray,
+    s: Array,
+    w: Array,
+    y: Array,
+    t: Array,
+    squared: bool,
+    ds: Array,
+    mu: float,
+    right: Array,
 ) -> None: ...
 def respond(
     first: IntArray,
@@ -28,6 +40,7 @@ def respond(
     w: Array,
     y: Array,
     t: Array,
+    squared: bool,
     ds: Array,
     mu: float,
     ds2: Array,
@@ -43,6 +56,7 @@ def step(
     w: Array,
     y: Array,
     t: Array,
+    squared: bool,
     ds: Array,
     mu: float,
     ds2: Array,

@@ -1,9 +1,10 @@
 """An interior point for all pairs of levels, to a moderate gap; pairs are not written out.
 
-    min  1/2 |f|^2 + C sum_uv c_uv max(0, 1 - (s_u - s_v)),   s the utilities that f gives
+    min  1/2 |f|^2 + C sum_uv c_uv max(0, 1 - (s_u - s_v))^(1 or 2),   s the utilities that f gives
 
 Everything is divided by C: f = C times the function with these coordinates, y are the multipliers of the pairs,
-0 < y < c. A pair keeps two numbers, its multiplier and its surplus (`_barrier`). Newton's equation has the Laplacian
+0 < y < c. A pair keeps two numbers, its multiplier and its surplus (`_barrier`). Squared slacks are y / 2c: multipliers
+have no bound then, and a pair one product, not two. Newton's equation has the Laplacian
 B'WB of the pairs' weights beside what the space of functions brings (`spaces`): under a kernel one factor of n^3 / 3
 operations is all that an iteration needs.
 
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
 
 Report: TypeAlias = Callable[[int, float], object]  # called with (iteration, gap)
 
-BEGIN_Y, BEGIN_T = 0.2, 1.0  # multipliers, in shares of their bounds, and surpluses at utilities of zero
+BEGIN_Y = 0.2  # multipliers at utilities of zero, in shares of the pairs' weights
+BEGIN_T, BEGIN_T_SQUARED = 1.0, 3.0  # and surpluses: of a hinge, and of squared slacks
 EARLY, FAR, LATE = 0.97, 0.1, 0.995  # shares of the longest step: above a gap of FAR, and below
 LEAST_GOAL, MOST_GOAL, POWER = 1e-6, 0.05, 5  # share of the products that is aimed at: a power of what is left
 THIN = 0.1  # share of a predictor that can be taken, below which products are too small: more may be aimed at
@@ -39,7 +41,8 @@ HELD_BACK, UNDONE = 0.95, 0.05  # share of their way that these go at most, and 
 FALLS = 0.3  # share of its length by which such a step must lower the products
 WORTH = 1.2  # times as long that such a step must be
 CAREFUL = 8  # iterations in which the gap was not halved, after which nothing is held back
-NEAR = 8.0  # times the objective that products sum up to where a solve begins at the solution for another C
+NEAR, NEAR_SQUARED = 15.0, 4.0  # times the objective that products sum up to where a solve begins at that for another C
+NEAR_GAPS = 20.0  # the same for this C, in gaps of the point
 NEARLY, STRETCHES = 100.0, np.logspace(-7, -3, 9)  # tolerated gaps from which on a little longer functions are tried
 SHORTEST = 1e-8  # a step that is no step
 PATIENCE = 30  # iterations in which the gap must halve
@@ -58,9 +61,9 @@ class Start(NamedTuple):
     h: float
 
     @classmethod
-    def near(cls, weights: Array, objective: float, cost: float) -> Start:
-        """Begin at the solution for another C; `cost` is C times what all pairs weigh."""
-        return cls(weights, NEAR * objective / cost)
+    def near(cls, weights: Array, objective: float, cost: float, *, squared: bool, gap: float = np.inf) -> Start:
+        """Begin at the solution for another C, or near that for this one; `cost` is C times what all pairs weigh."""
+        return cls(weights, min(NEAR_SQUARED if squared else NEAR, NEAR_GAPS * gap) * objective / cost)
 
 
 @dataclass(frozen=True)
@@ -171,21 +174,22 @@ class _Point:
         self.w, self.s = np.zeros(task.space.n_coordinates), np.zeros(n)
         self.y, self.t = np.empty(m), np.empty(m)
         self.total = task.risk.levels.total_weight / task.scale
+        self.kinds = 1.0 if task.risk.loss.squared else 2.0  # of products: squared slacks have no variable of their own
         if start is None:
             _barrier.fill(*task.spans, task.weight, BEGIN_Y, self.y)
-            self.t[:] = BEGIN_T
+            self.t[:] = BEGIN_T_SQUARED if task.risk.loss.squared else BEGIN_T
         else:
             order = task.risk.levels.order if task.space.is_by_item else slice(None)
             self.w = start.weights[order] / cost
             self.s = cost * task.space.followed(self.w)
-            _barrier.centre(*task.spans, self.s, task.weight, 0.5 * start.h, self.y, self.t)
+            self._centre(start.h)
         self.best = _Best(self.w * 0.0, n)
         self.matrix = np.empty((n, n), order="F")
         self.right, self.missing = np.empty(n), np.empty(self.w.size)
 
     @property
-    def _pairs(self) -> tuple[IntArray, IntArray, Array, Array, Array, Array]:
-        return *self.task.spans, self.s, self.task.weight, self.y, self.t
+    def _pairs(self) -> tuple[IntArray, IntArray, Array, Array, Array, Array, bool]:
+        return *self.task.spans, self.s, self.task.weight, self.y, self.t, self.task.risk.loss.squared
 
     def look(self) -> float:
         """Weigh the pairs and offer both bounds; return the sum of the products."""
@@ -226,7 +230,12 @@ class _Point:
         """Begin again at the best function, with products that sum up to a share of the objective."""
         task, best = self.task, self.best
         self.w, self.s = best.w, self.cost * task.space.followed(best.w)
-        _barrier.centre(*task.spans, self.s, task.weight, 0.5 * share * best.primal / self.total, self.y, self.t)
+        self._centre(share * best.primal / self.total)
+
+    def _centre(self, h: float) -> None:
+        """Set multipliers and surpluses so that all products of a pair sum up to h times its weight."""
+        task = self.task
+        _barrier.centre(*task.spans, self.s, task.weight, h / self.kinds, self.y, self.t, task.risk.loss.squared)
 
     def advance(self, product: float, *, is_careful: bool, is_slow: bool) -> float:
         """Take one step; return its length."""
@@ -239,7 +248,7 @@ class _Point:
         length = 1.0 / steepest
         left = max(1.0 - length + length * length * cross / product, 0.0)
         goal = left**POWER if is_careful or length < THIN else min(left**POWER, MOST_GOAL)
-        mu = product / (2.0 * self.total) * max(goal, LEAST_GOAL)
+        mu = product / (self.kinds * self.total) * max(goal, LEAST_GOAL)
         right, flow = np.zeros(n), np.zeros(n)
         _barrier.correct(*self._pairs, ds, mu, right)
         corrected = solve(right, self.missing)
