@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import linalg
+from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 
 from widemargin import MarginClassifier, RankingSVM
@@ -10,6 +11,7 @@ from widemargin._core import gram as grams
 from widemargin._core import span as spans
 from widemargin._core.comparisons import from_levels
 from widemargin._core.gram import FineGram, HalfGram, WholeGram
+from widemargin._core.interior_point import ImplicitPairs
 from widemargin._core.kernels import RBF
 from widemargin._core.losses import HINGE, SQUARED_HINGE
 from widemargin._core.maps import ItemsMap, KernelMap
@@ -234,11 +236,12 @@ def test_a_steep_square_is_climbed_to(kind, monkeypatch):
     X = np.column_stack([X, np.random.default_rng(1).normal(size=(300, 15))])
     risk = risk_of(y, SQUARED_HINGE)
     map_ = ItemsMap(RBF(0.05), X) if kind is ItemsMap else KernelMap(rbf_kernel(X, gamma=0.05))
-    solved, seen = kernel.newton_kernel, []
-    monkeypatch.setattr(kernel, "newton_kernel", lambda *args, **how: seen.append(args[2]) or solved(*args, **how))
+    solved, seen = kernel._ascended, []
+    monkeypatch.setattr(kernel, "_ascended", lambda *args, **how: seen.append(args[2]) or solved(*args, **how))
     found = newton(risk, map_, 100.0, tol=1e-6)
     assert seen[0] * 120.0 <= kernel.GENTLE
     assert np.all(np.diff(seen) > 0.0)
+    assert seen[-1] == 100.0
     few = newton(risk, map_, 100.0, tol=1e-6, max_iter=3)
     assert few.status is Status.MAX_ITER
     assert few.n_iter <= 4
@@ -251,6 +254,73 @@ def test_a_steep_square_is_climbed_to(kind, monkeypatch):
     assert alone.dual <= found.objective * (1 + 1e-9)
     apart = np.max(np.abs(found.utilities - alone.utilities))  # by no more than both gaps allow
     assert apart <= 2.0 * np.sqrt(2e-6 * found.objective)
+
+
+@pytest.fixture
+def rungs(monkeypatch):
+    """Return what becomes of the values of C that Newton solves for: how often it steps, and how it ends."""
+    solved, seen = kernel._ascended, []
+
+    def watched(*args, **how):
+        found = solved(*args, **how)
+        seen.append((args[2], found.status))
+        return found
+
+    monkeypatch.setattr(kernel, "_ascended", watched)
+    return seen
+
+
+def test_a_long_climb_is_left_to_another_solver(rungs):
+    """After two rungs, where there is one, and at once where these have cost its price; not where loss dominates."""
+    X, y = noisy(300)
+    steep = np.column_stack([X, np.random.default_rng(1).normal(size=(300, 15))])
+    risk, map_ = risk_of(y, SQUARED_HINGE), KernelMap(rbf_kernel(steep, gamma=0.05))
+    alone = newton(risk, map_, 1e4)
+    assert alone.status is Status.CONVERGED
+    assert len(rungs) > kernel.LONG
+    for budget, n_rungs, last in [(1e9, 2, Status.CONVERGED), (1e-9, 1, Status.MAX_ITER)]:
+        rungs.clear()
+        early = newton(risk, map_, 1e4, budget=budget)
+        assert early.status is Status.MAX_ITER
+        assert len(rungs) == n_rungs + 1
+        assert rungs[-2][1] is last
+        assert early.dual <= alone.objective <= early.objective
+    rungs.clear()
+    noise = np.random.default_rng(0).permutation(y)
+    found = newton(risk_of(noise, SQUARED_HINGE), KernelMap(rbf_kernel(X[:, :1], gamma=0.5)), 1e4, budget=1e9)
+    assert found.status is Status.CONVERGED
+    assert len(rungs) == 2
+
+
+@pytest.mark.parametrize(("kind", "C"), [("list", 1e2), ("list", 1e4), ("list", 1e6), ("queries", 1e4)])
+def test_a_steep_square_ends_in_an_interior_point(kind, C, monkeypatch):
+    """Alone and on a path: what Newton finds alone, within both gaps."""
+    X, y = noisy(400)
+    X = np.column_stack([X, np.random.default_rng(1).normal(size=(400, 15))])
+    qid = None if kind == "list" else np.arange(400) // 20
+    model = RankingSVM(C, kernel="rbf", gamma=0.05, loss="squared_hinge")
+    path = c_path(model, X, y, [C / 10, C], qid=qid).estimators
+    found = [clone(model).fit(X, y, qid=qid), path[1]]
+    assert [one.solver_ for one in found] == 2 * ["interior_point"]
+    monkeypatch.setattr(ImplicitPairs, "of", lambda *_: None)
+    alone = clone(model).fit(X, y, qid=qid)
+    for one in found:
+        assert one.converged_
+        assert one.objective_ * (1 - one.duality_gap_) <= alone.objective_
+        assert alone.objective_ * (1 - alone.duality_gap_) <= one.objective_
+
+
+def test_help_that_costs_more_than_is_left_ends_a_lone_solve():
+    """The interior point that follows has no use for a preconditioner; on a path the next C may have."""
+    X, _ = noisy(300)
+    gram = WholeGram(rbf_kernel(X, gamma=GAMMA))
+    hard = {"toil": 1e9, "usual": 1e9, "allowed": 1e-9}
+    lone, first = Memory(**hard), Memory(n_ahead=1, **hard)
+    assert not lone._are_hard(gram)
+    assert lone.is_spent
+    assert first._are_hard(gram)
+    assert not first.is_spent
+    assert Memory(toil=1e9, usual=1e9, allowed=1e9)._are_hard(gram)
 
 
 @pytest.fixture

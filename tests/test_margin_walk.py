@@ -242,7 +242,7 @@ def test_squared_slacks_and_fits_of_their_own_do_not_walk(monkeypatch):
     monkeypatch.setattr("widemargin._solving.WALK_STEPS", (0, 0.0, 0.0))
     X, y, qid = steep()
     squared = c_path(RankingSVM(kernel="rbf", loss="squared_hinge"), X, y, [0.1, 1.0], qid=qid)
-    assert {m.solver_ for m in squared.estimators} == {"newton"}
+    assert "margin_walk" not in {m.solver_ for m in squared.estimators}
     alone = MarginClassifier(kernel="rbf").fit(X, y > 1)
     assert alone.solver_ != "margin_walk"
 

@@ -99,9 +99,7 @@ class LevelSolving:
         """Solve implicit pairs by Newton; where that fails, or is dear, by solvers that write them out."""
         budget, last = self._budget(task, map_), task.answers.get(0)
         if budget < np.inf and last is not None and self._was_dear(task, last):
-            cost = C * task.comparisons.total_weight
-            start = _core.interior_point.Start.near(task.start, last.solution.objective, cost)
-            found = self._implicit_pairs(task, map_, C, start) or self._written_out(task, map_, C)
+            found = self._implicit_pairs(task, map_, C, self._from_last(task, C)) or self._written_out(task, map_, C)
             if found is not None:
                 return found
         name, solution = self._implicit_newton(task, map_, C, budget)
@@ -127,12 +125,27 @@ class LevelSolving:
         name, solution = self._sure_newton(task, map_, C, budget)
         if solution.status is Status.CONVERGED or not self._may_take_implicit_pairs(task, map_):
             return name, solution
-        start = _core.interior_point.Start(task.start, HANDED_H * task.plan[2].end_h)
-        if solution.gap > LOST and np.isfinite(solution.objective):
-            near = start.near(task.start, solution.objective, C * task.comparisons.total_weight)
-            start = max(start, near, key=attrgetter("h"))
-        found = self._implicit_pairs(task, map_, C, start)
+        found = self._implicit_pairs(task, map_, C, self._handed_over(task, C, solution))
         return found or (self._sure_newton(task, map_, C, np.inf) if budget < np.inf else (name, solution))
+
+    def _from_last(self, task, C):
+        """Return where an interior point begins at the solution for the last C."""
+        return self._near(task, C, task.answers[0].solution.objective)
+
+    def _handed_over(self, task, C, solution):
+        """Return where an interior point goes on from where Newton was left."""
+        start = _core.interior_point.Start(task.start, HANDED_H * task.plan[2].end_h)
+        if not np.isfinite(solution.objective):
+            return start
+        if LOSSES[self.loss].squared:
+            return self._near(task, C, solution.objective, gap=solution.gap)
+        near = self._near(task, C, solution.objective)
+        return max(start, near, key=attrgetter("h")) if solution.gap > LOST else start
+
+    def _near(self, task, C, objective, **how):
+        """Return a start at the weights of the last solve, whose objective this is."""
+        cost, squared = C * task.comparisons.total_weight, LOSSES[self.loss].squared
+        return _core.interior_point.Start.near(task.start, objective, cost, squared=squared, **how)
 
     def _sure_newton(self, task, map_, C, budget):
         """Solve by Newton, by float64 kernel values where rounded ones do not do."""
@@ -163,7 +176,7 @@ class LevelSolving:
 
     def _may_take_implicit_pairs(self, task, map_):
         """Whether an interior point over the pairs of a kernel, or of a linear one, solves this, and has the memory."""
-        if LOSSES[self.loss].squared or self.tol < LOOSE or self._is_dented:
+        if self.tol < LOOSE or self._is_dented or (LOSSES[self.loss].squared and not map_.is_gram):
             return False
         n, n_pairs = task.comparisons.n_items, task.comparisons.n_pairs
         p = 0 if map_.is_gram else map_.n_features
@@ -215,7 +228,7 @@ class LevelSolving:
         if map_.is_gram:
             self._check_gram_memory(map_.n_items, BYTES_WHOLE)
         seen = self._seen(task, map_)
-        budget = self._budget(task, seen)
+        budget = np.inf if LOSSES[self.loss].squared else self._budget(task, seen)  # steps end with the rows that bend
         _, solution = self._newton(task, seen, C, budget)
         if budget < np.inf and solution.status is not Status.CONVERGED:
             return None

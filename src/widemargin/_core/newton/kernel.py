@@ -5,7 +5,7 @@ for the squared hinge P - D = 1/2 R'KR exactly; the smoothed hinge adds what its
 
 Order of steps:
 1. Many items: solve samples of growing size, each from the last one's solution. Few items, squared slacks and a steep
-   C: solve for smaller C before, roughly.
+   C: solve for smaller C before, roughly; what is far from these another solver does.
 2. Look: one product K R gives the gradient's norm and the certificate. Stop at (P - D) <= tol * P.
 3. Newton's direction (I + C L K) x = -R by conjugate gradients in the inner product of K: one product a step.
    Many items: preconditioned by the Hessian of a sample, restricted to the span of a few of its items.
@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,11 +44,13 @@ ENOUGH, ENOUGH_SMOOTHED = 1.4, 0.6  # residuals, in gaps, that leave nothing to 
 
 NEXT = 1.5  # times the price of the last solve that the one for the next C will cost, at least
 LOSSY, CROWDED = 0.9, 2.0  # times its price that an interior point costs more where all is loss, and levels are shared
+SQUARED = 0.5  # times its price that it costs more for squared slacks, whatever they are
 CROWD = 50  # items of a level that are many
 FALLEN = 1e-6  # share of the highest objective, below which K b had better not be what steps from there sum up to
 PATIENCE = 12  # steps in which rounded products must halve the gap
 STEEP, GENTLE, RUNG = 1000.0, 100.0, 4.0  # C times what an item's pairs pull: where a ladder begins, ends; its rungs
 ROUGH = 1e-2  # the gap to which its rungs are solved
+LONG, FEW = 5, 2  # rungs that another solver had better not wait for, and those that say whether loss is most of it
 
 
 def forcing(goal: KernelGoal) -> float:
@@ -153,13 +155,19 @@ class Ascent:
         many items share a level, interior points take two to three times as many steps.
         """
         spent = 0.0 if self.memory is None else self.memory.price + self.memory.made
-        if self.memory is None or not NEXT * spent > budget:
+        if self.memory is None or budget == np.inf:
             return False
+        allowed = budget * (1.0 + self._delay(primal))
+        self.memory.allowed, self.memory.is_near = allowed, NEXT * self.memory.price > allowed
+        return self.memory.is_spent or spent > allowed
+
+    def _delay(self, primal: float) -> float:
+        """Return how many times its price more an interior point costs, where all is as here."""
         loss = float(np.clip(1.0 - 0.5 * float(self.at.b @ self.at.s) / primal, 0.0, 1.0)) if primal > 0.0 else 1.0
+        if self.goal.risk.is_exact:
+            return SQUARED + loss * LOSSY
         crowd = min(1.0, self.goal.risk.levels.n_items / (CROWD * self.goal.risk.levels.runs[1].size))
-        allowed = budget * (1.0 + loss * (LOSSY + CROWDED * crowd))
-        self.memory.is_near = NEXT * self.memory.price > allowed
-        return spent > allowed
+        return loss * (LOSSY + CROWDED * crowd)
 
     def sharpen(self) -> bool:
         """Look in float64 from now on; return whether that is news."""
@@ -300,12 +308,32 @@ def newton_kernel(
 
     Ends with MAX_ITER where steps cost more than the budget, as `prices` has it.
     """
-    n = gram.n_items
     memory = memory or Memory()
-    memory.price, memory.made, memory.is_near = 0.0, 0.0, False
-    gram = memory.gram or gram
-    start, climbed = (start, 0) if start is not None else _climbed(gram, risk, C, tol, max_iter, say, memory)
-    gram, max_iter = memory.gram or gram, max(0, max_iter - climbed)
+    memory.price, memory.made, memory.is_near, memory.is_spent = 0.0, 0.0, False, False
+    how: dict[str, Any] = {"say": say, "memory": memory, "budget": budget}
+    climb = Climb(start, 0, is_long=False)
+    if start is None:
+        climb = _climbed(gram, risk, C, tol, max_iter, **how)
+    if climb.is_long:
+        how["budget"] = 0.0
+    found = _ascended(gram, risk, C, tol, max(0, max_iter - climb.n_iter), climb.start, **how)
+    return replace(found, n_iter=max(1, climb.n_iter + found.n_iter))
+
+
+def _ascended(
+    gram: Gram,
+    risk: GroupedPairRisk,
+    C: float,
+    tol: float,
+    max_iter: int,
+    start: Array | None,
+    *,
+    say: Say,
+    memory: Memory,
+    budget: float,
+) -> Solution:
+    """Minimise from a start, or from samples."""
+    n, gram = gram.n_items, memory.gram or gram
     b, h = np.zeros(n), FIRST_H
     s: Array | None = b
     if start is not None:
@@ -332,28 +360,37 @@ def newton_kernel(
     memory.keep(C, ascent.at, ascent.goal.risk.h, n_iter)
     at, primal, none = ascent.at, ascent.goal.primal(ascent.at), np.zeros(0)
     norms = [max(norm, 0.0) for norm in (float(at.b @ at.s), ascent.dual_norm)]
-    n_iter = max(1, climbed + n_iter)
     return Solution(at.b, ascent.coefficients, none, primal, ascent.best_dual, n_iter, status, at.s, *norms)
 
 
-def _climbed(
-    gram: Gram, risk: GroupedPairRisk, C: float, tol: float, max_iter: int, say: Say, memory: Memory
-) -> tuple[Array | None, int]:
-    """Return the solution for a smaller C that leads to C, where one does, and the steps that it took.
+class Climb(NamedTuple):
+    """The solution for a smaller C, where one leads to C, and the steps that it took."""
+
+    start: Array | None
+    n_iter: int
+    is_long: bool  # whether the rest of the way is for another solver
+
+
+def _climbed(gram: Gram, risk: GroupedPairRisk, C: float, tol: float, max_iter: int, **how: Any) -> Climb:
+    """Solve for smaller values of C that lead to C.
 
     Where squared slacks are steep most pairs change sides on the way, and steps are short; not where loss is most of
-    the objective.
+    the objective. Where steps have cost the budget the last rung is left as it is.
     """
     start, n_iter = None, 0
-    for rung in _ladder(gram, risk, C):
+    rungs, is_long = _ladder(gram, risk, C), False
+    if len(rungs) > LONG and how["budget"] < np.inf:
+        rungs, is_long = rungs[:FEW], True
+    for rung in rungs:
         if n_iter >= max_iter:
             break
-        gram, rough, left = memory.gram or gram, max(tol, ROUGH), max_iter - n_iter
-        found = newton_kernel(gram, risk, rung, tol=rough, max_iter=left, say=say, start=start, memory=memory)
-        start, n_iter = found.weights, n_iter + found.n_iter
+        found = _ascended(gram, risk, rung, max(tol, ROUGH), max_iter - n_iter, start, **how)
+        start, n_iter = found.weights, n_iter + max(1, found.n_iter)
         if not (found.squared_norm or 0.0) > found.objective:
+            return Climb(start, n_iter, is_long=False)
+        if found.status is Status.MAX_ITER:
             break
-    return start, n_iter
+    return Climb(start, n_iter, is_long)
 
 
 def _ladder(gram: Gram, risk: GroupedPairRisk, C: float) -> list[float]:

@@ -79,7 +79,9 @@ class Memory:
     most_steps: int = 0  # that a direction took
     price: float = 0.0  # of this solve's steps
     made: float = 0.0  # and of what it made for others too
-    is_near: bool = False  # whether that is near to what it may be
+    allowed: float = np.inf  # what all of that may be, before another solver had better go on
+    is_near: bool = False  # whether the price of steps is near to it
+    is_spent: bool = False  # whether the next help would be more
     n_ahead: int = 0  # solves for larger C that will follow this one
     toil: float = 0.0  # the price of this solve's directions
     last_toil: float = 0.0  # and of those of the solve before
@@ -137,7 +139,12 @@ class Memory:
     def _are_hard(self, gram: Gram) -> bool:
         """Return whether directions toil, or will, and would be cheaper with a preconditioner of all items."""
         n, toil = gram.n_items, max(self.toil, self.last_toil * (1.0 + GROWS * self.n_ahead))
-        if not self.needs_all and self.is_roomy and n <= MANY_ITEMS and toil > self._foreseen(gram, toil):
+        if self.needs_all or not self.is_roomy or n > MANY_ITEMS:
+            return self.needs_all
+        price = self._foreseen(gram, toil)
+        if toil > price and self.n_ahead == 0 and self.price + self.made + price > self.allowed:
+            self.is_spent = True
+        elif toil > price:
             seen = self._whole(gram) if n <= FEW_ITEMS else gram
             span = None if seen is None else seen.full_span
             self.needs_all = span is not None and self.usual > prices.direction(n, span.size, toil / self.usual)
