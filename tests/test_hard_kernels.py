@@ -147,15 +147,16 @@ def test_a_spent_budget_ends_the_steps():
 
 
 def test_what_a_preconditioner_cost_says_nothing_of_the_next_solve():
-    """It counts where this one is given up, and the next is not expected to pay it again; steps are."""
+    """It counts where this one is given up, and the next is not expected to pay it again; steps from a solution are."""
     X, y = noisy(200)
     goal = kernel.KernelGoal(WholeGram(rbf_kernel(X, gamma=GAMMA)), risk_of(y, HINGE), 1.0)
     ascent = kernel.Ascent(goal, np.zeros(200), np.zeros(200), 1e-4, Memory(made=100.0, price=0.1))
     assert ascent._is_too_dear(1.0, goal.primal(ascent.at))
     assert not ascent.memory.is_near
-    ascent.memory = Memory(price=100.0)
-    assert ascent._is_too_dear(1.0, goal.primal(ascent.at))
-    assert ascent.memory.is_near
+    for is_warm in (False, True):
+        ascent.memory = Memory(price=100.0, is_warm=is_warm)
+        assert ascent._is_too_dear(1.0, goal.primal(ascent.at))
+        assert ascent.memory.is_near is is_warm
 
 
 def test_a_sample_that_is_worse_than_nothing_is_no_start(monkeypatch):

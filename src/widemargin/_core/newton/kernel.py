@@ -158,7 +158,7 @@ class Ascent:
         if self.memory is None or budget == np.inf:
             return False
         allowed = budget * (1.0 + self._delay(primal))
-        self.memory.allowed, self.memory.is_near = allowed, NEXT * self.memory.price > allowed
+        self.memory.allowed, self.memory.is_near = allowed, self.memory.is_warm and NEXT * self.memory.price > allowed
         return self.memory.is_spent or spent > allowed
 
     def _delay(self, primal: float) -> float:
@@ -310,6 +310,7 @@ def newton_kernel(
     """
     memory = memory or Memory()
     memory.price, memory.made, memory.is_near, memory.is_spent = 0.0, 0.0, False, False
+    memory.is_warm = start is not None
     how: dict[str, Any] = {"say": say, "memory": memory, "budget": budget}
     climb = Climb(start, 0, is_long=False)
     if start is None:

@@ -80,6 +80,7 @@ class Memory:
     price: float = 0.0  # of this solve's steps
     made: float = 0.0  # and of what it made for others too
     allowed: float = np.inf  # what all of that may be, before another solver had better go on
+    is_warm: bool = False  # whether this solve began at a solution
     is_near: bool = False  # whether the price of steps is near to it
     is_spent: bool = False  # whether the next help would be more
     n_ahead: int = 0  # solves for larger C that will follow this one
