@@ -91,7 +91,7 @@ def test_compiled_conjugate_gradients_equal_the_loop(loss, n_groups, n_levels, k
     """With a preconditioner or without; few levels, many and all, weights, groups of one level; one strip or three.
 
     Under a wide smoothing most pairs are curved, under a thin one few, which are listed. Directions end by a share, or
-    by what is enough.
+    by what is enough. They begin with nothing, or with the best sum of vectors that are known.
     """
     X, y = curve(600)
     rng = np.random.default_rng(2)
@@ -101,6 +101,8 @@ def test_compiled_conjugate_gradients_equal_the_loop(loss, n_groups, n_levels, k
     K = rbf_kernel(X, gamma=GAMMA).astype(kind)
     goal, b = KernelGoal(WholeGram(K), risk, 0.02 * h), 0.1 * rng.normal(size=600)
     at, tol = goal.start(b), 1e-9 if kind is np.float64 else 1e-4
+    some = rng.normal(size=(2, 600))
+    ways = np.array([[v, K.astype(float) @ v] for v in (*some, some[0] - some[1])])  # the last one is no news
     monkeypatch.setattr(kernel, "most_steps", lambda *_: 5)  # then rounding has not grown
     for forcing, share in ((1e-9, 0.0), (0.3, 0.0), (1e-9, 0.2)):
         enough = share * float(at.R @ at.KR)
@@ -108,12 +110,13 @@ def test_compiled_conjugate_gradients_equal_the_loop(loss, n_groups, n_levels, k
             monkeypatch.setattr(kernel, name, forcing)
         steady = [Steady.of(Span.best(K), risk, 0.02, at.s)] if kind is np.float64 else []  # else rounding is all
         for condition in (PLAIN, *steady):
-            want, K_want, *ended = direction(goal, at, condition, enough, None)
-            for strips in (goal.gram.strips, [K[a:, a : a + 256].copy() for a in (0, 256, 512)]):
-                x, Kx, *end = direction(goal, at, condition, enough, strips)
-                assert end == ended
-                assert_allclose(x, want, atol=tol * np.abs(want).max())
-                assert_allclose(Kx, K_want, atol=tol * np.abs(K_want).max())
+            for known in (np.empty((0, 2, 600)), ways):
+                want, K_want, n_steps, left, is_enough = direction(goal, at, condition, enough, None, known.copy())
+                for strips in (goal.gram.strips, [K[a:, a : a + 256].copy() for a in (0, 256, 512)]):
+                    x, Kx, *end = direction(goal, at, condition, enough, strips, known.copy())
+                    assert end == [n_steps, pytest.approx(left, rel=0.01), is_enough]
+                    assert_allclose(x, want, atol=tol * np.abs(want).max())
+                    assert_allclose(Kx, K_want, atol=tol * np.abs(K_want).max())
 
 
 @pytest.mark.parametrize(("C", "weight", "is_wide"), [(1e-3, 1.0, False), (1e3, 1.0, True), (1e-63, 1e30, True)])

@@ -151,11 +151,11 @@ def test_what_a_preconditioner_cost_says_nothing_of_the_next_solve():
     X, y = noisy(200)
     goal = kernel.KernelGoal(WholeGram(rbf_kernel(X, gamma=GAMMA)), risk_of(y, HINGE), 1.0)
     ascent = kernel.Ascent(goal, np.zeros(200), np.zeros(200), 1e-4, Memory(made=100.0, price=0.1))
-    assert ascent._is_too_dear(1.0, goal.primal(ascent.at))
+    assert ascent._is_too_dear(1.0, ascent.at.primal)
     assert not ascent.memory.is_near
     for is_warm in (False, True):
         ascent.memory = Memory(price=100.0, is_warm=is_warm)
-        assert ascent._is_too_dear(1.0, goal.primal(ascent.at))
+        assert ascent._is_too_dear(1.0, ascent.at.primal)
         assert ascent.memory.is_near is is_warm
 
 

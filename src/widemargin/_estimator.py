@@ -148,9 +148,9 @@ class PreferenceEstimator(Solving, BaseEstimator):
         """Set coef_ (linear) or dual_coef_ over the support items, for one solution or one per column."""
         X, map_, kept = task.X, task.map_, task.kept
         single = len(solutions) == 1
-        weights = np.column_stack([s.weights for s in solutions])
+        weights = solutions[0].weights[:, None] if single else np.column_stack([s.weights for s in solutions])
         if self._is_linear:
-            self.coef_ = weights[:, 0] if single else weights.T.copy()
+            self.coef_ = weights[:, 0].copy() if single else weights.T.copy()
             if self.solver_ == "newton":  # the multipliers there are a bound, not the model
                 return
             dual = np.column_stack([s.coefficients for s in solutions])
@@ -160,13 +160,13 @@ class PreferenceEstimator(Solving, BaseEstimator):
             self.kernel_loss_ = map_.loss
         else:
             dual = weights
-        self._keep_support(X, dual, kept, single=single)
+        self._keep_support(task, X, dual, kept, single=single)
 
-    def _keep_support(self, X, dual, kept, *, single):
+    def _keep_support(self, task, X, dual, kept, *, single):
         """Set support_, support_vectors_ and dual_coef_ from coefficients over the items X."""
-        used = np.flatnonzero(np.any(dual != 0, axis=1))
+        used = np.flatnonzero(dual[:, 0] if single else np.any(dual != 0, axis=1))
         self.support_ = kept[used]
-        self.support_vectors_ = np.empty((0, 0)) if self._is_precomputed else X[used]
+        self.support_vectors_ = np.empty((0, 0)) if self._is_precomputed else task.taken(X, used)
         self.dual_coef_ = dual[used, 0] if single else dual[used]
 
     def _warn_if_collapsed(self, advice):

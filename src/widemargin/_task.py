@@ -36,6 +36,7 @@ class Task:
     walks: dict = field(default_factory=dict)  # exact solutions that walk to the next C, by part; None once they failed
     answers: dict[int, Answer] = field(default_factory=dict)
     Cs: list[float] = field(default_factory=list)  # that will be asked for, where they are more than one fit's
+    every: Any = None  # all rows of X, or its landmarks, as models keep them
     doubt: Any = None  # what refuses X if it is not finite, where that is left to the first look; else None
 
     @property
@@ -53,6 +54,14 @@ class Task:
         if self.doubt is not None:
             self.doubt()
             self.doubt = None
+
+    def taken(self, X, used):
+        """Return these rows of X; where they are all, the copy that all C share."""
+        if used.size < X.shape[0]:
+            return X[used]
+        if self.every is None:
+            self.every = X[used]
+        return self.every
 
     def leave_columns(self):
         """Go on with the kernel itself."""

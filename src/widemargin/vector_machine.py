@@ -141,7 +141,7 @@ class RankingVectorMachine(Ranker):
         self._keep_solution("linear_program", [solution])
         if self._is_linear:
             self.coef_ = np.asarray(task.X.T @ solution.weights, dtype=float)
-        self._keep_support(task.X, solution.weights[:, None], task.kept, single=True)
+        self._keep_support(task, task.X, solution.weights[:, None], task.kept, single=True)
         self._warn_if_collapsed("C is too small for any vector to pay, or the grades contradict each other; raise C.")
         return self
 

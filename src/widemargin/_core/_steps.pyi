@@ -20,6 +20,7 @@ def conjugate_gradients(
     change: Array,
     basis: NDArray,
     across: float,
+    known: Array,
     r: Array,
     x: Array,
     share: float,

@@ -5,6 +5,7 @@ Pairs, levels and thresholds are those of `_counting.pyx`; the twin is the loop 
 """
 
 from libc.stdint cimport int32_t, int64_t
+from libc.math cimport sqrt
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 from scipy.linalg.cython_blas cimport dgemv, dsymv, dtrmv, sgemv, ssymv
@@ -19,6 +20,8 @@ cdef extern from "_steps.h":
     void turn(Py_ssize_t n, double scale, const double* z, double share, double* d) noexcept nogil
     double dot(const double* x, const double* y, Py_ssize_t n) noexcept nogil
 
+
+cdef double ALIKE = 1e-10  # share of its square that is left of a vector which others sum up to
 
 cdef enum:
     FEW_NEAR = 16  # partners between two thresholds, on average, up to which each is met by itself
@@ -252,9 +255,52 @@ cdef void condition(Span* s, const product* basis, const double* r, double* z, p
         z[s.items[i]] += y[i]
 
 
+cdef void lean(Partners* p, Strips* K, double C, const int64_t[::1] starts, const int64_t[::1] rank,
+               const double[::1] shares, double[:, :, ::1] known, double* r, double* x, double* t, double* y,
+               product* rounded, Py_ssize_t n) noexcept nogil:
+    """Move x from zero to the best sum of known vectors, which change: they are made conjugate to each other.
+
+    Each is followed by its product with K, and is left out where those before it sum up to it; t has room for all.
+    """
+    cdef Py_ssize_t i, j, l
+    cdef double square, share
+    cdef double* v
+    cdef double* w
+    memset(y, 0, n * sizeof(double))
+    for j in range(known.shape[0]):
+        v = &known[j, 0, 0]
+        memcpy(t + j * n, v, n * sizeof(double))
+        curve(p, v + n, C, starts, rank, n, shares, t + j * n)
+        square = dot(v + n, t + j * n, n)
+        for l in range(j):
+            w = &known[l, 0, 0]
+            share = dot(w + n, t + j * n, n)
+            for i in range(2 * n):
+                v[i] -= share * w[i]
+            for i in range(n):
+                t[j * n + i] -= share * t[l * n + i]
+        share = dot(v + n, t + j * n, n)
+        share = 1.0 / sqrt(share) if share > ALIKE * square else 0.0
+        for i in range(2 * n):
+            v[i] *= share
+        for i in range(n):
+            t[j * n + i] *= share
+        share = dot(r, v + n, n)
+        for i in range(2 * n):
+            x[i] += share * v[i]
+        for i in range(n):
+            r[i] -= share * t[j * n + i]
+            y[i] += share * t[j * n + i]
+    for i in range(n):
+        rounded[i] = <product> y[i]
+    multiply(K, <int> n, rounded, y)
+    for i in range(n):
+        r[n + i] -= y[i]
+
+
 cdef Py_ssize_t descend(Partners* p, Span* span, Strips* K, const product* basis, double C,
                         const int64_t[::1] starts, const int64_t[::1] rank, const double[::1] shares, double* r,
-                        double* x, double* d, product* rounded, Py_ssize_t n, double share, double enough,
+                        double* x, double* d, product* rounded, Py_ssize_t n, double target, double enough,
                         Py_ssize_t most) noexcept nogil:
     """Conjugate gradients in the inner product of K; vectors are followed by their products with K."""
     cdef Py_ssize_t i, k
@@ -262,7 +308,7 @@ cdef Py_ssize_t descend(Partners* p, Span* span, Strips* K, const product* basis
     cdef double* z = q + 2 * n
     cdef double* least_x = z + 2 * n  # the mean of all x so far that leaves least, and what it leaves
     cdef double* least_r = least_x + 2 * n
-    cdef double rz, before, curvature, step, least, apart, target
+    cdef double rz, before, curvature, step, least, apart
     cdef double[2] sums  # of the residual with itself, and with the least one
     least = dot(r, r + n, n)
     if span.n > 0:
@@ -272,8 +318,7 @@ cdef Py_ssize_t descend(Partners* p, Span* span, Strips* K, const product* basis
         memset(d, 0, 2 * n * sizeof(double))
         turn(n, span.across, r, 1.0, d)
         rz = span.across * least
-    target = share * least
-    memset(least_x, 0, 2 * n * sizeof(double))
+    memcpy(least_x, x, 2 * n * sizeof(double))
     memcpy(least_r, r, 2 * n * sizeof(double))
     for k in range(1, most + 1):
         memcpy(q, d, n * sizeof(double))
@@ -309,9 +354,11 @@ def conjugate_gradients(const product[:, ::1] first, list others, double C, cons
                         const int64_t[::1] by_u, const int64_t[::1] rank, const int64_t[::1] starts,
                         const double[:] weight, const double[::1] thresholds, const double[::1] shares,
                         const int64_t[::1] items, const double[::1, :] inverse, const double[::1, :] change,
-                        const product[:, ::1] basis, double across, double[:, ::1] r, double[:, ::1] x, double share,
-                        double enough, Py_ssize_t most):
-    """Solve (I + C L K) x = r in the inner product of K, L = sum_m shares[m] Hess phi(thresholds[m]) at u, from x = 0.
+                        const product[:, ::1] basis, double across, double[:, :, ::1] known, double[:, ::1] r,
+                        double[:, ::1] x, double share, double enough, Py_ssize_t most):
+    """Solve (I + C L K) x = r in the inner product of K, L = sum_m shares[m] Hess phi(thresholds[m]) at u.
+
+    It begins with x = 0, or with the best sum of known vectors, which are changed.
 
     Of K the lower half is read: the first strip of its columns, from the diagonal down, and the others. Rows of r and
     x: coefficients, and their products with K; r ends as what is left. Ends
@@ -327,8 +374,9 @@ def conjugate_gradients(const product[:, ::1] first, list others, double C, cons
     cdef Span span
     cdef Strips K
     cdef const product[:, ::1] strip
-    cdef double shift
+    cdef double shift, target
     cdef double* us
+    cdef double* t = NULL
     cdef const product* values = NULL
     cdef product* rounded
     for q in range(starts.shape[0] - 1):
@@ -338,18 +386,20 @@ def conjugate_gradients(const product[:, ::1] first, list others, double C, cons
     p.item = <int64_t*> malloc(2 * n * sizeof(int64_t))
     p.near, p.ends = NULL, p.item + n
     rounded = <product*> malloc(2 * n * sizeof(product))
+    t = <double*> malloc((known.shape[0] * n + 1) * sizeof(double))
     span.n = <int> items.shape[0]
     span.across = across
     span.c = <double*> malloc((2 * span.n + 1) * sizeof(double))
     K.n, K.width = 1 + len(others), first.shape[1]
     K.at, K.across = <void**> malloc(K.n * sizeof(void*)), malloc(COLUMNS * sizeof(product))
-    if p.c == NULL or p.rank == NULL or p.item == NULL or rounded == NULL or span.c == NULL or K.at == NULL or K.across == NULL:
+    if p.c == NULL or p.rank == NULL or p.item == NULL or rounded == NULL or t == NULL or span.c == NULL or K.at == NULL or K.across == NULL:
         free(K.at)
         free(K.across)
         free(p.c)
         free(p.rank)
         free(p.item)
         free(rounded)
+        free(t)
         free(span.c)
         raise MemoryError
     K.at[0] = <void*> &first[0, 0]
@@ -390,8 +440,11 @@ def conjugate_gradients(const product[:, ::1] first, list others, double C, cons
             gather(&p, a, starts[q + 1] - a, rank[a] + 1, n, shares)
             for k in range(a, starts[q + 1]):
                 p.total[k] = p.moment[k]
+        target = share * dot(&r[0, 0], &r[1, 0], n)
+        if known.shape[0] > 0:
+            lean(&p, &K, C, starts, rank, shares, known, &r[0, 0], &x[0, 0], t, p.c + 4 * n, rounded, n)
         steps = descend(&p, &span, &K, values, C, starts, rank, shares, &r[0, 0], &x[0, 0], p.c + 4 * n,
-                        rounded, n, share, enough, most)
+                        rounded, n, target, enough, most)
     free(K.at)
     free(K.across)
     free(p.c)
@@ -399,5 +452,6 @@ def conjugate_gradients(const product[:, ::1] first, list others, double C, cons
     free(p.near)
     free(p.item)
     free(rounded)
+    free(t)
     free(span.c)
     return steps

@@ -27,6 +27,7 @@ from .solution import Array
 Loss: TypeAlias = Hinge | SquaredHinge
 Hessp: TypeAlias = Callable[[Array], Array]
 LARGE_GROUP = 512, 16  # a group of more items, and more than one part in so many of a sample, is sampled by its items
+ALIKE = 1e-10  # share of a loss that nobody misses
 FEW_PARTNERS = 80  # of an item on average: up to so many, a group's pairs are all met faster than its items are sorted
 
 
@@ -82,18 +83,26 @@ class Hessian:
         return out
 
     def solve(
-        self, strips: list[NDArray], C: float, r: Array, by: Parts, share: float, enough: float, most: int
+        self,
+        strips: list[NDArray],
+        C: float,
+        r: Array,
+        by: Parts,
+        known: Array,
+        share: float,
+        enough: float,
+        most: int,
     ) -> tuple[Array, int, float]:
         """Solve (I + C L K) x = r by conjugate gradients; return x over K x, the number of steps, and the last r'Kr.
 
         K is given by strips of columns, each from the diagonal down; one strip is all of it.
-        r comes over K r. It ends where r'Kr falls to a share of what it was, or to `enough` for the mean of all x that
-        leaves least; 0 steps: most were taken.
+        r comes over K r, and so do known vectors, which change: it begins with their best sum. It ends where r'Kr falls
+        to a share of what it was, or to `enough` for the mean of all x that leaves least; 0 steps: most were taken.
         """
         levels, (edges, shares) = self.risk.levels, self.risk.edges()
         r, x = r.copy(), np.zeros(r.shape)
         where = (self.u, levels.order, self.by_u, self.risk.rank, self.risk.starts, levels.weight, edges, shares)
-        n_steps = _steps.conjugate_gradients(strips[0], strips[1:], C, *where, *by, r, x, share, enough, most)
+        n_steps = _steps.conjugate_gradients(strips[0], strips[1:], C, *where, *by, known, r, x, share, enough, most)
         return x, n_steps, float(r[0] @ r[1])
 
 
@@ -142,6 +151,14 @@ class GroupedPairRisk:
     def gradient(self, u: Array) -> Array:
         """Return the gradient at u."""
         return self.evaluate_block(u, Block(0, u.size, np.arange(self.starts.size - 1)))[1]
+
+    def loss_near(self, u: Array, loss: float, g: Array, seen: Array) -> float:
+        """Return the loss at u, or hardly more: that of utilities that were seen, of gradient g, if u is as near."""
+        apart = u - seen
+        bend = self.levels.total_weight * float(np.ptp(apart)) ** 2  # phi(m + e) <= phi(m) + phi'(m) e + e^2
+        if self.is_exact and bend <= ALIKE * loss:
+            return loss + float(g @ apart) + bend
+        return self.evaluate(u)[0].loss
 
     def evaluate_block(self, u: Array, block: Block, out: Array | None = None) -> tuple[Terms, Array]:
         """Return the sums over the groups of a block and the gradient in its utilities, written to `out` if given."""

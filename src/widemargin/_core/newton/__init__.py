@@ -75,9 +75,9 @@ class Map(FinishMap, Protocol):
         """Return the Gram matrix of the items for many products; asked for only where there are no columns."""
 
 
-def _say(message: str) -> None:
-    sys.stderr.write(message + "\n")
+def _say(n_iter: int, objective: float, gap: float) -> None:
+    sys.stderr.write(f"newton {n_iter}: objective {objective:.9g}, gap {gap:.2e}\n")
 
 
-def _silent(message: str) -> None:
+def _silent(n_iter: int, objective: float, gap: float) -> None:
     pass

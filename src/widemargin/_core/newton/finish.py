@@ -59,11 +59,11 @@ def honest(
     """
     known = solution.utilities
     u = _some_utilities(map_, solution.weights) if known is None else known
-    size = 1.0 + float(np.max(np.abs(u), initial=0.0))
+    size = 1.0 + float(np.abs(u).max(initial=0.0))
     power = 2 if risk.loss.squared else 1
     cancelled = 0.0
     if largest > 0.0:
-        cancelled = largest * float(np.sum(np.abs(solution.weights))) * float(np.sum(np.abs(solution.coefficients)))
+        cancelled = largest * float(np.abs(solution.weights).sum()) * float(np.abs(solution.coefficients).sum())
     rounding = np.finfo(float).eps * (4.0 * C * risk.levels.total_weight * size**power + cancelled)
     if rounding <= 0.1 * tol * solution.objective:
         return solution

@@ -34,13 +34,14 @@ from .memory import FIRST_H, PLAIN, SMALLEST_START_H, Conditioner, Memory, most_
 if TYPE_CHECKING:
     from ..risks import GroupedPairRisk
 
-Say: TypeAlias = Callable[[str], None]
+Say: TypeAlias = Callable[[int, float, float], None]  # of a step, an objective and a gap
 
 SEED = 20100
 FORCING, FORCING_EXACT = 0.3, 0.2  # share of the residual that conjugate gradients leave: smoothed, or squared slacks
 SIZES = (1250, 3500)  # of the samples
 SMOOTHING_SHARE = 0.4
 ENOUGH, ENOUGH_SMOOTHED = 1.4, 0.6  # residuals, in gaps, that leave nothing to gain: a gap is half of one
+ALMOST = 0.93  # of the gap that is allowed, where it is known by how much it is more than that half
 
 NEXT = 1.5  # times the price of the last solve that the one for the next C will cost, at least
 LOSSY, CROWDED = 0.9, 2.0  # times its price that an interior point costs more where all is loss, and levels are shared
@@ -49,6 +50,7 @@ CROWD = 50  # items of a level that are many
 FALLEN = 1e-6  # share of the highest objective, below which K b had better not be what steps from there sum up to
 PATIENCE = 12  # steps in which rounded products must halve the gap
 STEEP, GENTLE, RUNG = 1000.0, 100.0, 4.0  # C times what an item's pairs pull: where a ladder begins, ends; its rungs
+ALIKE = 1e-10  # share of its square that is left of a vector which others sum up to
 ROUGH = 1e-2  # the gap to which its rungs are solved
 LONG, FEW = 5, 2  # rungs that another solver had better not wait for, and those that say whether loss is most of it
 
@@ -59,23 +61,31 @@ def forcing(goal: KernelGoal) -> float:
 
 
 def direction(
-    goal: KernelGoal, at: Look, condition: Conditioner, enough: float, strips: list[NDArray] | None
+    goal: KernelGoal,
+    at: Look,
+    condition: Conditioner,
+    enough: float,
+    strips: list[NDArray] | None,
+    known: Array | None = None,
 ) -> Direction:
-    """Solve (I + C L K) x = -R in the inner product of K.
+    """Solve (I + C L K) x = -R in the inner product of K, from the best sum of known vectors, each over its K x.
 
     Where K has strips, and the preconditioner parts, steps are compiled.
     """
     r = -np.stack([at.R, at.KR])  # here and below: coefficients, and their values K b
     most = most_steps(goal.gram, condition)
     share = forcing(goal)
+    known = np.empty((0, *r.shape)) if known is None else known
     if strips is not None and condition.parts is not None:
         by = condition.parts._replace(basis=condition.parts.basis.astype(strips[0].dtype, copy=False))
-        x, n_steps, left = at.hessp.solve(strips, goal.C, r, by, share, enough, most)
-        return Direction(x[0], x[1], n_steps, is_enough=n_steps > 0 and 0.0 <= left <= enough)
-    x, q, d = np.zeros_like(r), np.empty_like(r), condition(r).copy()  # r changes in place
+        x, n_steps, left = at.hessp.solve(strips, goal.C, r, by, known, share, enough, most)
+        left = left if n_steps > 0 else np.inf
+        return Direction(x[0], x[1], n_steps, left, is_enough=0.0 <= left <= enough)
+    target = share * float(r[0] @ r[1])
+    x = _best_sum(goal, at, r, known)
+    q, d = np.empty_like(r), condition(r).copy()  # r changes in place
     least_x, least_r = x.copy(), r.copy()
     rz, least = float(r[0] @ d[1]), float(r[0] @ r[1])
-    target = share * least
     for k in range(1, 1 + most):
         q[0] = d[0] + goal.C * at.hessp(d[1])
         q[1] = goal.gram.product(q[0])
@@ -92,13 +102,24 @@ def direction(
         least_r += step * (r - least_r)
         least = float(least_r[0] @ least_r[1])
         if 0.0 <= least <= enough:
-            return Direction(least_x[0], least_x[1], k, is_enough=True)
+            return Direction(least_x[0], least_x[1], k, least, is_enough=True)
         if not rest > target:
-            return Direction(x[0], x[1], k, is_enough=False)
+            return Direction(x[0], x[1], k, rest, is_enough=False)
         z = condition(r)
         rz, before = rest if z is r else float(r[0] @ z[1]), rz
         d = z + (rz / before) * d
-    return Direction(x[0], x[1], 0, is_enough=False)
+    return Direction(x[0], x[1], 0, np.inf, is_enough=False)
+
+
+def _best_sum(goal: KernelGoal, at: Look, r: Array, known: Array) -> Array:
+    """Return the best sum of known vectors, over its K x, and take from r what that solves."""
+    if not known.size:
+        return np.zeros_like(r)
+    moved = known[:, 0] + goal.C * np.array([at.hessp(v) for v in known[:, 1]])
+    share = np.linalg.lstsq(known[:, 1] @ moved.T, known[:, 1] @ r[0], rcond=ALIKE)[0]
+    r[0] -= share @ moved
+    r[1] -= goal.gram.product(share @ moved)
+    return np.tensordot(share, known, 1)
 
 
 class Ascent:
@@ -110,12 +131,13 @@ class Ascent:
         self.at = goal.start(b) if s is None else goal.look(b, s)
         self.best_dual, self.coefficients, self.dual_norm = -np.inf, np.zeros(b.size), 0.0
         self.target, self.patience, self.highest = np.inf, PATIENCE, 0.0
+        self.known = None if memory is None or not memory.is_warm else memory.known(b.size)
         self.sure: Look | None = None  # the last one that was from float64 values
 
     @property
     def gap(self) -> float:
         """Return the relative gap at the present point."""
-        return relative_gap(self.goal.primal(self.at), self.best_dual)
+        return relative_gap(self.at.primal, self.best_dual)
 
     def run(self, max_iter: int, say: Say, budget: float = np.inf) -> tuple[int, Status]:
         """Iterate, until steps or their price exceed what is allowed; return the number of steps and how it ended."""
@@ -123,12 +145,12 @@ class Ascent:
         for n_iter in range(max_iter + 1):
             primal = self._primal()
             self._offer()
-            say(f"newton {n_iter}: objective {primal:.9g}, gap {self.gap:.2e}")
+            say(n_iter, primal, self.gap)
             if not np.isfinite(primal):
                 return n_iter, Status.NOT_FINITE
             if self.gap <= self.tol and self._confirmed():
                 return n_iter, Status.CONVERGED
-            if self._is_stuck() and not self.sharpen():
+            if self._is_stuck() and not (self.sharpen() or self._sharpen_directions(at_once=True)):
                 return n_iter, Status.STALLED
             left = 0.5 * float(self.at.R @ self.at.KR)
             idle = idle + 1 if left <= 1e-14 * primal else 0
@@ -141,10 +163,10 @@ class Ascent:
 
     def _primal(self) -> float:
         """Return the objective; where it has fallen far K b, which remembers its rounding, is computed anew."""
-        primal = self.goal.primal(self.at)
+        primal = self.at.primal
         if primal < FALLEN * self.highest:
             self.refresh()
-            self.highest = primal = self.goal.primal(self.at)
+            self.highest = primal = self.at.primal
         self.highest = max(self.highest, primal)
         return primal
 
@@ -163,7 +185,7 @@ class Ascent:
 
     def _delay(self, primal: float) -> float:
         """Return how many times its price more an interior point costs, where all is as here."""
-        loss = float(np.clip(1.0 - 0.5 * float(self.at.b @ self.at.s) / primal, 0.0, 1.0)) if primal > 0.0 else 1.0
+        loss = min(max(0.0, 1.0 - 0.5 * float(self.at.b @ self.at.s) / primal), 1.0) if primal > 0.0 else 1.0
         if self.goal.risk.is_exact:
             return SQUARED + loss * LOSSY
         crowd = min(1.0, self.goal.risk.levels.n_items / (CROWD * self.goal.risk.levels.runs[1].size))
@@ -185,13 +207,13 @@ class Ascent:
 
     def is_worse_than_zero(self) -> bool:
         """Return whether no function at all is better: samples of a steep kernel know little of the other items."""
-        return not self.goal.primal(self.at) <= self.goal.C * self.goal.risk.evaluate(np.zeros(self.at.b.size))[0].loss
+        return not self.at.primal <= self.goal.C * self.goal.risk.evaluate(np.zeros(self.at.b.size))[0].loss
 
     def _offer(self) -> None:
-        dual = self.goal.dual(self.at) - self.goal.rounding(self.at)
+        dual, square = self.goal.dual(self.at)
+        dual -= self.goal.rounding(self.at)
         if dual > self.best_dual:
-            self.best_dual, self.coefficients = dual, -self.goal.C * self.at.g
-            self.dual_norm = self.goal.dual_norm(self.at)
+            self.best_dual, self.dual_norm, self.coefficients = dual, square, -self.goal.C * self.at.g
 
     def _is_stuck(self) -> bool:
         """Return whether the gap is not being halved any more: rounded products have given what they can."""
@@ -222,8 +244,8 @@ class Ascent:
         """Look at b from float64 values of K: any slopes are a dual point, and those of rounded utilities serve."""
         goal, (terms, g, hessp) = self.goal, seen
         s, Kg = np.ascontiguousarray(goal.gram.exact_product(np.column_stack([b, g])).T)
-        terms = terms._replace(loss=goal.risk.evaluate(s)[0].loss)
-        self.at = self.sure = Look(b, s, terms, g, hessp, b + goal.C * g, s + goal.C * Kg)
+        terms = terms._replace(loss=goal.risk.loss_near(s, terms.loss, g, hessp.u))
+        self.at = self.sure = goal.looked(b, s, (terms, g, hessp), b + goal.C * g, s + goal.C * Kg)
         self.best_dual = -np.inf  # what rounded values said is forgotten
         self._offer()
 
@@ -233,9 +255,9 @@ class Ascent:
         smallest = SMALLEST_START_H if self.is_start else 0.0
         if goal.risk.is_exact or h <= smallest:
             return False
-        allowed = SMOOTHING_SHARE * self.tol * goal.primal(self.at)
+        allowed = SMOOTHING_SHARE * self.tol * self.at.primal
         cost = goal.smoothing_cost(self.at)
-        solved = max(0.2 * cost, 0.5 * ENOUGH_SMOOTHED * self.tol * goal.primal(self.at))  # directions aim no lower
+        solved = max(0.2 * cost, 0.5 * ENOUGH_SMOOTHED * self.tol * self.at.primal)  # directions aim no lower
         if cost <= allowed or left > solved:
             return False
         least = goal.rounding(self.at) * h / allowed  # thinner, rounding would cost more than the smoothing may
@@ -247,23 +269,32 @@ class Ascent:
         return True
 
     def _step(self, primal: float) -> None:
-        enough = (ENOUGH if self.goal.risk.is_exact else ENOUGH_SMOOTHED) * self.tol * primal
-        way = self._direction(enough)
+        way = self._direction(self._enough(primal))
         goal, at = self.goal, self.at
         if self.memory is not None:
             self.memory.price += prices.newton_step(at.s.size)
         b, s, seen = goal.descend(at, way)
         if seen is not None and way.is_enough and self._may_be_last():
             self._look_surely(b, seen)
+            if self.memory is not None:
+                self.memory.learn((float(self.at.R @ self.at.KR) - way.left) / (self.tol * primal))
         else:
             self.at = goal.start(b) if goal.exact and goal.gram.is_rounded else goal.look(b, s, seen)
+
+    def _enough(self, primal: float) -> float:
+        """Return what a direction may leave of R'KR, of whose half the gap will be made."""
+        allowed, is_exact = self.tol * primal, self.goal.risk.is_exact
+        if self.memory is None or self.memory.excess is None:
+            return (ENOUGH if is_exact else ENOUGH_SMOOTHED) * allowed
+        cost = 0.0 if is_exact else self.goal.smoothing_cost(self.at)
+        return max(ENOUGH_SMOOTHED * allowed, 2.0 * (ALMOST * allowed - cost) - self.memory.excess * allowed)
 
     def _may_be_last(self) -> bool:
         """Return whether a certificate is due where a step that is enough ends: smoothing costs little."""
         goal, at = self.goal, self.at
         if self.is_start or goal.exact or not goal.gram.is_rounded:
             return False
-        return goal.risk.is_exact or goal.smoothing_cost(at) <= SMOOTHING_SHARE * self.tol * goal.primal(at)
+        return goal.risk.is_exact or goal.smoothing_cost(at) <= SMOOTHING_SHARE * self.tol * at.primal
 
     def _sharpen_directions(self, *, at_once: bool) -> bool:
         """Go on with float64 values of K in directions too, if told or these are hard; return whether that is news."""
@@ -278,11 +309,12 @@ class Ascent:
         memory = self.memory
         if memory is None:
             return direction(self.goal, self.at, PLAIN, enough, self.goal.gram.strips)
+        known, self.known = self.known, None
         self._sharpen_directions(at_once=False)
         while True:
             goal, at = self.goal, self.at
             condition, is_new, is_wide = memory.condition(goal, at.s), memory.is_new, memory.needs_wide
-            way = direction(goal, at, condition, enough, goal.gram.strips)
+            way = direction(goal, at, condition, enough, goal.gram.strips, known)
             memory.saw(way.n_steps, goal.gram, condition)
             if self._sharpen_directions(at_once=way.n_steps == 0 and goal.exact):
                 continue
@@ -346,7 +378,7 @@ def _ascended(
         sample = risk.sample(size, SEED)
         goal = KernelGoal(gram.corner(sample.items), sample.whole.smoothed(h), C)
         coarse = Ascent(goal, b[sample.items], s if s is None else s[sample.items], max(tol, 2e-2))
-        coarse.run(min(max_iter, 30), lambda _: None)
+        coarse.run(min(max_iter, 30), lambda *_: None)
         b, s = np.zeros(n), None
         b[sample.items], h = coarse.at.b, coarse.goal.risk.h
     ascent = Ascent(KernelGoal(gram, risk.smoothed(h), C), b, s, tol, memory)
@@ -359,9 +391,9 @@ def _ascended(
     elif status is not Status.CONVERGED:
         ascent.refresh()
     memory.keep(C, ascent.at, ascent.goal.risk.h, n_iter)
-    at, primal, none = ascent.at, ascent.goal.primal(ascent.at), np.zeros(0)
+    at, none = ascent.at, np.zeros(0)
     norms = [max(norm, 0.0) for norm in (float(at.b @ at.s), ascent.dual_norm)]
-    return Solution(at.b, ascent.coefficients, none, primal, ascent.best_dual, n_iter, status, at.s, *norms)
+    return Solution(at.b, ascent.coefficients, none, at.primal, ascent.best_dual, n_iter, status, at.s, *norms)
 
 
 class Climb(NamedTuple):

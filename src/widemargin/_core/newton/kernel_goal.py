@@ -29,6 +29,7 @@ class Look(NamedTuple):
     hessp: Hessian
     R: Array
     KR: Array
+    primal: float  # the objective of the problem
 
 
 class Direction(NamedTuple):
@@ -37,6 +38,7 @@ class Direction(NamedTuple):
     x: Array
     Kx: Array
     n_steps: int  # of conjugate gradients, 0 if they were too few
+    left: float  # of r'Kr
     is_enough: bool  # whether what is left, by Newton's model, is enough for the certificate
 
 
@@ -55,22 +57,18 @@ class KernelGoal:
 
     def look(self, b: Array, s: Array, seen: Seen | None = None) -> Look:
         """Visit the pairs at s = K b, unless they were seen; one product."""
-        terms, g, hessp = seen or self.risk.evaluate(s)
-        R = b + self.C * g
-        KR = self.gram.exact_product(R) if self.exact else self.gram.product(R)
-        return Look(b, s, terms, g, hessp, R, KR)
+        seen = seen or self.risk.evaluate(s)
+        R = b + self.C * seen[1]
+        return self.looked(b, s, seen, R, self.gram.exact_product(R) if self.exact else self.gram.product(R))
 
-    def primal(self, at: Look) -> float:
-        """Return the objective of the problem."""
-        return 0.5 * float(at.b @ at.s) + self.C * at.terms.loss
+    def looked(self, b: Array, s: Array, seen: Seen, R: Array, KR: Array) -> Look:
+        """Return what was seen, with the objective."""
+        return Look(b, s, *seen, R, KR, float(0.5 * (b @ s) + self.C * seen[0].loss))
 
-    def dual(self, at: Look) -> float:
-        """Return the dual value of the slopes: their function is s - K R."""
-        return self.C * at.terms.conjugate + 0.5 * self.C * float(at.g @ (at.s - at.KR))
-
-    def dual_norm(self, at: Look) -> float:
-        """Return the squared norm of the function of the slopes, K (b - R)."""
-        return self.C * float(at.g @ (at.KR - at.s))
+    def dual(self, at: Look) -> tuple[float, float]:
+        """Return the dual value of the slopes, and the squared norm of their function K (b - R)."""
+        square = self.C * float(at.g @ (at.KR - at.s))
+        return self.C * at.terms.conjugate - 0.5 * square, square
 
     def smoothing_cost(self, at: Look) -> float:
         """Return what the smoothing adds to the gap."""
@@ -91,12 +89,15 @@ class KernelGoal:
         """Return b, K b and its pairs near the lowest point along x: the slope's sign is bracketed.
 
         A direction that is enough is taken whole unless it leads too far: farther on is lower, but the gap is larger.
+        After a sure look squared slacks go on from the rounded utilities, whose slopes are known; slopes of a hinge are
+        too steep for that, and rounding would grow.
         """
+        u = at.hessp.u if self.risk.is_exact else at.s
         x, Kx = way.x, way.Kx
         across, square, slope = float(at.b @ Kx), float(x @ Kx), float(at.R @ Kx)
         low, high, step = (0.0, slope), (np.inf, np.inf), 1.0
         for _ in range(LINE_STEPS if slope < 0.0 else 0):
-            s = at.s + step * Kx
+            s = u + step * Kx
             seen = self.risk.evaluate(s)
             first = across + step * square + self.C * float(seen[1] @ Kx)
             if (first if way.is_enough and step == 1.0 else abs(first)) <= -LINE_GOAL * slope:
@@ -104,4 +105,4 @@ class KernelGoal:
             low, high = (low, (step, first)) if first > 0.0 else ((step, first), high)
             share = np.clip(-low[1] / (high[1] - low[1]), 0.1, 0.9) if np.isfinite(high[0]) else np.inf
             step = low[0] + (high[0] - low[0]) * float(share) if np.isfinite(share) else 2.0 * step
-        return at.b + step * x, at.s + step * Kx, None
+        return at.b + step * x, u + step * Kx, None

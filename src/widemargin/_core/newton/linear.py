@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .passes import LinearPairs, Look
     from .plan import Plan
 
-Say: TypeAlias = Callable[[str], None]
+Say: TypeAlias = Callable[[int, float, float], None]  # of a step, an objective and a gap
 
 ROUNDING_SHARE = 0.1  # of the tolerated gap that float32 products may cost
 SMOOTHING_SHARE = 0.3  # of the tolerated gap that the smoothing of the hinge may cost
@@ -168,7 +168,7 @@ class Climb:
             left = self._left()
             self._certify(left)
             best = self.best
-            say(f"newton {n_iter}: objective {best.primal:.9g}, gap {best.gap:.2e}, left {left:.1e}")
+            say(n_iter, best.primal, best.gap)
             if not np.isfinite(left):
                 return best.solution(self.goal.C, n_iter, Status.NOT_FINITE)
             if best.gap <= self.tol:

@@ -13,6 +13,7 @@ A preconditioner is made anew where steps are many and have cost as much.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
@@ -37,6 +38,8 @@ FEW_ITEMS, LITTLE = 4000, 1500  # items above which a preconditioner pays for an
 MOST_LEFT_OUT = 0.3  # of a wide span: across it items differ too much for one number
 MANY_ITEMS = 12_000  # up to which all of them may be searched for those that matter
 FIRST_H, SMALLEST_START_H, WARM_H = 2.0, 0.1, 0.5  # smoothings; at the first all pairs are curved before any step
+TRAIL, WORTH_KNOWING = 3, 6  # solutions that are remembered, and steps to one that make it worth to know the last ways
+MOST_GROWTH = 2.0  # of what a gap exceeds, from one solve to the next
 FARTHEST = 2.0  # steps in log C that are extrapolated from the last one
 GROWS = 1.0  # times the price of the last solve that each one for a larger C will cost on a path, about
 LATE = 0.3  # weight of the last direction in what is usual
@@ -73,9 +76,14 @@ class Memory:
 
     is_roomy: bool = True  # whether there is memory for float64 values and a preconditioner of all items
     trail: list[tuple[float, Array, Array]] = field(default_factory=list)  # C, b, K b
+    excess: float | None = None  # of R'KR where this solve will end over what is left of it, in gaps
+    last_excess: float = 0.0  # the same where the last one ended, as it was
+    is_learnt: bool = False  # whether this solve told
     frozen: Frozen | None = None
     h: float = SMALLEST_START_H
     end_h: float = SMALLEST_START_H  # where the last solve ended
+    n_steps: int = 0  # of conjugate gradients that this solve took
+    last_steps: int = 0  # and the solve before
     most_steps: int = 0  # that a direction took
     price: float = 0.0  # of this solve's steps
     made: float = 0.0  # and of what it made for others too
@@ -100,14 +108,28 @@ class Memory:
         if not self.trail or not np.array_equal(start, self.trail[-1][1]):
             return start, None
         C1, b, s = self.trail[-1]
-        C0, b0, s0 = self.trail[0]
+        C0, b0, s0 = self.trail[-2:][0]
         ahead = np.log(C / C1) / np.log(C1 / C0) if C1 != C0 else 0.0
         return (b + (b - b0) * ahead, s + (s - s0) * ahead) if abs(ahead) <= FARTHEST else (b, s)
+
+    def learn(self, excess: float) -> None:
+        """Expect more of what a solve's first certificate shows, which grows with C."""
+        if not self.is_learnt:
+            excess = max(0.0, excess)
+            growth = min(max(1.0, excess / self.last_excess), MOST_GROWTH) if self.last_excess > 0.0 else 1.0
+            self.excess, self.last_excess, self.is_learnt = excess * growth, excess, True
+
+    def known(self, n: int) -> Array:
+        """Return the ways between the last solutions, each over its product with K, where directions take steps."""
+        if self.last_steps < WORTH_KNOWING:
+            return np.empty((0, 2, n))
+        return np.array([[b - b0, s - s0] for (_, b0, s0), (_, b, s) in pairwise(self.trail)]).reshape(-1, 2, n)
 
     def keep(self, C: float, at: Look, h: float, n_iter: int) -> None:
         """Remember a solution; where it took many steps, many pairs move, and the next solve begins smoother."""
         self.last_toil, self.toil, self.end_h = self.toil, 0.0, h
-        self.trail, self.h = [*self.trail[-1:], (C, at.b, at.s)], min(WARM_H, h * max(1.0, 0.5 * n_iter))
+        self.n_steps, self.last_steps, self.is_learnt = 0, self.n_steps, False
+        self.trail, self.h = [*self.trail[1 - TRAIL :], (C, at.b, at.s)], min(WARM_H, h * max(1.0, 0.5 * n_iter))
 
     def may_sharpen(self, gram: Gram, *, at_once: bool) -> bool:
         """Take the float64 matrix from now on, if told or directions are hard; return whether that is news."""
@@ -166,6 +188,7 @@ class Memory:
         n, rank = gram.n_items, 0 if span is None else span.size
         taken = n_steps or most_steps(gram, condition)
         price = prices.cg_step(n, rank, is_rounded=gram.is_rounded) * taken
+        self.n_steps += taken
         self.most_steps = max(self.most_steps, n_steps or MOST_CG)
         self.price, self.spent = self.price + price, self.spent + price
         counted = price * (1.0 if n_steps else IN_VAIN)
