@@ -48,7 +48,7 @@ SHORTEST = 1e-8  # a step that is no step
 PATIENCE = 30  # iterations in which the gap must halve
 ENDED = 0.05  # share of the tolerated gap: products below it have nothing to give
 CENTRED, MOST_CENTRED = 4.0, 3  # gaps that products sum up to where they were spent too early; how often that is mended
-NOISE = 0.2  # share of the tolerated gap that rounding of the kernel's values may be
+NOISE = 0.4  # share of the tolerated gap that rounding of the kernel's values may be, and is taken off the bound
 MOST_ITEMS = 10_000  # a factor of so many takes some ten seconds
 BYTES_MATRIX, BYTES_PAIR = 40, 16  # that a solve needs, for each entry of the matrix and for each pair
 LEAST_WEIGHT = 1e-20  # of an item, the largest being 1: products of what belongs to pairs must not underflow
@@ -110,7 +110,7 @@ class ImplicitPairs:
 
         A careful solve holds no pair back and aims as high as the predictor says: slower, and surer.
         """
-        point = _Point(self, C * self.scale, start)
+        point, allowed, tol = _Point(self, C * self.scale, start), tol, (1.0 - NOISE) * tol
         last_gap, waited, n_centred, status = np.inf, 0, 0, Status.MAX_ITER
         for n_iter in range(1, max_iter + 1):
             product = point.look()
@@ -134,21 +134,21 @@ class ImplicitPairs:
                 break
         if status is not Status.CONVERGED:
             point.stretch(np.inf)
-        return self._answer(C, point.best, n_iter, status, tol)
+        return self._answer(C, point.best, n_iter, status, allowed)
 
     def _answer(self, C: float, best: _Best, n_iter: int, status: Status, tol: float) -> Solution:
         """Return the best points in the units of the data; no answer where rounding may be the gap."""
         cost = C * self.scale
         pulled = self.by_item(cost * best.pull)
         objective, dual = cost * best.primal, cost * best.dual
-        noise = self.space.noise * float(np.sum(np.abs(pulled))) ** 2
+        noise = 2.0 * self.space.noise * float(np.sum(np.abs(pulled))) ** 2  # of either norm
         if status is Status.CONVERGED and not noise <= NOISE * tol * objective:
             status = Status.STALLED
         w = cost * best.w
         weights = self.by_item(w) if self.space.is_by_item else w
         norms = {"squared_norm": cost * 2.0 * best.half_norm, "dual_norm": cost * 2.0 * best.half_dual_norm}
         u = self.by_item(best.utilities)
-        return Solution(weights, pulled, np.zeros(0), objective, dual, n_iter, status, u, **norms)
+        return Solution(weights, pulled, np.zeros(0), objective, dual - noise, n_iter, status, u, **norms)
 
 
 class _Best:
