@@ -91,7 +91,7 @@ def test_compiled_conjugate_gradients_equal_the_loop(loss, n_groups, n_levels, k
     """With a preconditioner or without; few levels, many and all, weights, groups of one level; one strip or three.
 
     Under a wide smoothing most pairs are curved, under a thin one few, which are listed. Directions end by a share, or
-    by what is enough. They begin with nothing, or with the best sum of vectors that are known.
+    by what is enough; they begin with nothing, or with known vectors.
     """
     X, y = curve(600)
     rng = np.random.default_rng(2)

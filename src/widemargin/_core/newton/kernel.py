@@ -284,10 +284,11 @@ class Ascent:
     def _enough(self, primal: float) -> float:
         """Return what a direction may leave of R'KR, of whose half the gap will be made."""
         allowed, is_exact = self.tol * primal, self.goal.risk.is_exact
+        surely = (ENOUGH if is_exact else ENOUGH_SMOOTHED) * allowed
         if self.memory is None or self.memory.excess is None:
-            return (ENOUGH if is_exact else ENOUGH_SMOOTHED) * allowed
+            return surely
         cost = 0.0 if is_exact else self.goal.smoothing_cost(self.at)
-        return max(ENOUGH_SMOOTHED * allowed, 2.0 * (ALMOST * allowed - cost) - self.memory.excess * allowed)
+        return max(surely, 2.0 * (ALMOST * allowed - cost) - self.memory.excess * allowed)
 
     def _may_be_last(self) -> bool:
         """Return whether a certificate is due where a step that is enough ends: smoothing costs little."""

@@ -39,7 +39,6 @@ MOST_LEFT_OUT = 0.3  # of a wide span: across it items differ too much for one n
 MANY_ITEMS = 12_000  # up to which all of them may be searched for those that matter
 FIRST_H, SMALLEST_START_H, WARM_H = 2.0, 0.1, 0.5  # smoothings; at the first all pairs are curved before any step
 TRAIL, WORTH_KNOWING = 3, 6  # solutions that are remembered, and steps to one that make it worth to know the last ways
-MOST_GROWTH = 2.0  # of what a gap exceeds, from one solve to the next
 FARTHEST = 2.0  # steps in log C that are extrapolated from the last one
 GROWS = 1.0  # times the price of the last solve that each one for a larger C will cost on a path, about
 LATE = 0.3  # weight of the last direction in what is usual
@@ -77,7 +76,6 @@ class Memory:
     is_roomy: bool = True  # whether there is memory for float64 values and a preconditioner of all items
     trail: list[tuple[float, Array, Array]] = field(default_factory=list)  # C, b, K b
     excess: float | None = None  # of R'KR where this solve will end over what is left of it, in gaps
-    last_excess: float = 0.0  # the same where the last one ended, as it was
     is_learnt: bool = False  # whether this solve told
     frozen: Frozen | None = None
     h: float = SMALLEST_START_H
@@ -113,11 +111,9 @@ class Memory:
         return (b + (b - b0) * ahead, s + (s - s0) * ahead) if abs(ahead) <= FARTHEST else (b, s)
 
     def learn(self, excess: float) -> None:
-        """Expect more of what a solve's first certificate shows, which grows with C."""
+        """Expect what a solve's first certificate shows."""
         if not self.is_learnt:
-            excess = max(0.0, excess)
-            growth = min(max(1.0, excess / self.last_excess), MOST_GROWTH) if self.last_excess > 0.0 else 1.0
-            self.excess, self.last_excess, self.is_learnt = excess * growth, excess, True
+            self.excess, self.is_learnt = max(0.0, excess), True
 
     def known(self, n: int) -> Array:
         """Return the ways between the last solutions, each over its product with K, where directions take steps."""
