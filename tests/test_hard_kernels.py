@@ -312,16 +312,29 @@ def test_a_steep_square_ends_in_an_interior_point(kind, C, monkeypatch):
 
 
 def test_help_that_costs_more_than_is_left_ends_a_lone_solve():
-    """The interior point that follows has no use for a preconditioner; on a path the next C may have."""
+    """The interior point that follows has no use for a preconditioner; on a path steps go on without it."""
     X, _ = noisy(300)
     gram = WholeGram(rbf_kernel(X, gamma=GAMMA))
     hard = {"toil": 1e9, "usual": 1e9, "allowed": 1e-9}
     lone, first = Memory(**hard), Memory(n_ahead=1, **hard)
     assert not lone._are_hard(gram)
     assert lone.is_spent
-    assert first._are_hard(gram)
+    assert not first._are_hard(gram)
     assert not first.is_spent
-    assert Memory(toil=1e9, usual=1e9, allowed=1e9)._are_hard(gram)
+    for room, is_made in [(1.9, False), (2.1, True)]:
+        memory = Memory(toil=1e9, usual=1e9)
+        memory.allowed = room * memory._foreseen(gram, 1e9)
+        assert memory._are_hard(gram) is is_made
+
+
+def test_items_that_matter_are_not_looked_for_where_all_are_said_to(monkeypatch):
+    """In a kernel of full rank, with directions that are no dearer than with a preconditioner of all items."""
+    X, _ = noisy(300)
+    monkeypatch.setattr(WholeGram, "full_span", property(lambda _: pytest.fail("they were")))
+    gram = WholeGram(rbf_kernel(X, gamma=5.0))
+    memory = Memory(toil=1e9, usual=1e-5)
+    assert not memory._are_hard(gram)
+    assert memory.rank == 300
 
 
 @pytest.fixture

@@ -5,8 +5,9 @@ Directions are found by conjugate gradients. How they are helped depends on what
 2. By a preconditioner on the span of some items drawn at random, where there are more than 1,500; where that fails and
    there are more than 4,000, on the span of more of them, seen by all items.
 3. By one on the span of all that matter, from float64 values: once as much was spent as it costs to find the span, or
-   will be on the way to the last C, and where directions are dearer than with it. How many items matter is asked of
-   a sample. Kernels of full rank gain nothing; of more than 4,000 items a quarter at most may matter.
+   will be on the way to the last C, where directions are dearer than with it, and where another solver that is cheaper
+   leaves room for it. How many items matter is asked of a sample before they are looked for. Kernels of full rank gain
+   nothing; of more than 4,000 items a quarter at most may matter.
 A preconditioner is made anew where steps are many and have cost as much.
 """
 
@@ -41,6 +42,7 @@ FIRST_H, SMALLEST_START_H, WARM_H = 2.0, 0.1, 0.5  # smoothings; at the first al
 TRAIL, WORTH_KNOWING = 3, 6  # solutions that are remembered, and steps to one that make it worth to know the last ways
 FARTHEST = 2.0  # steps in log C that are extrapolated from the last one
 GROWS = 1.0  # times the price of the last solve that each one for a larger C will cost on a path, about
+ROOM = 2.0  # times its price that a preconditioner of all items needs before another solver had better go on
 LATE = 0.3  # weight of the last direction in what is usual
 IN_VAIN = 1.5  # times its price that a direction counts which was given up: the next ones will be more
 
@@ -161,9 +163,11 @@ class Memory:
         if self.needs_all or not self.is_roomy or n > MANY_ITEMS:
             return self.needs_all
         price = self._foreseen(gram, toil)
-        if toil > price and self.n_ahead == 0 and self.price + self.made + price > self.allowed:
-            self.is_spent = True
-        elif toil > price:
+        if toil <= price:
+            return False
+        if self.price + self.made + ROOM * price > self.allowed:
+            self.is_spent = self.n_ahead == 0
+        elif self.usual > prices.direction(n, self.rank or n, toil / self.usual):
             seen = self._whole(gram) if n <= FEW_ITEMS else gram
             span = None if seen is None else seen.full_span
             self.needs_all = span is not None and self.usual > prices.direction(n, span.size, toil / self.usual)
