@@ -321,8 +321,8 @@ def test_help_that_costs_more_than_is_left_ends_a_lone_solve():
     assert lone.is_spent
     assert not first._are_hard(gram)
     assert not first.is_spent
-    for room, is_made in [(1.9, False), (2.1, True)]:
-        memory = Memory(toil=1e9, usual=1e9)
+    for n_ahead, room, is_made in [(0, 0.9, False), (0, 1.1, True), (1, 1.9, False), (1, 2.1, True)]:
+        memory = Memory(toil=1e9, usual=1e9, n_ahead=n_ahead)
         memory.allowed = room * memory._foreseen(gram, 1e9)
         assert memory._are_hard(gram) is is_made
 

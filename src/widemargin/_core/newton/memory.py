@@ -42,7 +42,7 @@ FIRST_H, SMALLEST_START_H, WARM_H = 2.0, 0.1, 0.5  # smoothings; at the first al
 TRAIL, WORTH_KNOWING = 3, 6  # solutions that are remembered, and steps to one that make it worth to know the last ways
 FARTHEST = 2.0  # steps in log C that are extrapolated from the last one
 GROWS = 1.0  # times the price of the last solve that each one for a larger C will cost on a path, about
-ROOM = 2.0  # times its price that a preconditioner of all items needs before another solver had better go on
+ROOM = 2.0  # times its price that must be left for a preconditioner of all items on a path; else that it costs
 LATE = 0.3  # weight of the last direction in what is usual
 IN_VAIN = 1.5  # times its price that a direction counts which was given up: the next ones will be more
 
@@ -162,19 +162,23 @@ class Memory:
         n, toil = gram.n_items, max(self.toil, self.last_toil * (1.0 + GROWS * self.n_ahead))
         if self.needs_all or not self.is_roomy or n > MANY_ITEMS:
             return self.needs_all
-        price = self._foreseen(gram, toil)
+        price, is_known = self._foreseen(gram, toil), n <= FEW_ITEMS
         if toil <= price:
             return False
-        if self.price + self.made + ROOM * price > self.allowed:
+        room = ROOM if self.n_ahead > 0 else 1.0
+        if is_known and self.price + self.made + room * price > self.allowed:
             self.is_spent = self.n_ahead == 0
-        elif self.usual > prices.direction(n, self.rank or n, toil / self.usual):
-            seen = self._whole(gram) if n <= FEW_ITEMS else gram
+        elif not is_known or self.usual > prices.direction(n, self.rank or n, toil / self.usual):
+            seen = self._whole(gram) if is_known else gram
             span = None if seen is None else seen.full_span
             self.needs_all = span is not None and self.usual > prices.direction(n, span.size, toil / self.usual)
         return self.needs_all
 
     def _foreseen(self, gram: Gram, toil: float) -> float:
-        """Return the price of a preconditioner of all items, as far as it is known before their span is."""
+        """Return the price of a preconditioner of all items, as far as it is known before their span is.
+
+        Of more than some thousand it is what it may be at most: their span is looked for first.
+        """
         n = gram.n_items
         if n > FEW_ITEMS:
             return prices.preconditioner(n, int(MOST_SPAN * n))
