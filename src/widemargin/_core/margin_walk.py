@@ -140,7 +140,7 @@ class MarginWalk:
         g = rows.pulled(a)
         weights = self.map_.adjoint_exact(g)
         u = self.map_.forward_exact(weights)
-        z, norm = rows.times(u), self.map_.squared_norm(weights)
+        z, norm = rows.times(u), max(float(g @ u), 0.0) if self.map_.is_gram else self.map_.squared_norm(weights)
         middle, own = rules.best_levels(rows, z, C, HINGE), np.full(rows.E.shape[1], self.core.level)
         costs = [float(rows.weight @ HINGE.value(rows.margin - z - rows.E @ b)) for b in (middle, own)]
         levels = middle if costs[0] <= costs[1] * (1.0 + ROUNDING) else own  # rows of little weight pass for none there
