@@ -44,11 +44,16 @@ def test_the_last_ways_save_steps(loss, monkeypatch):
 
 
 def test_directions_leave_what_the_certificate_allows(monkeypatch):
-    """Once the last certificate has told how much more than that the gap becomes."""
+    """Once the last one has told how much more than that the gap becomes: 0.82 of `tol` on average, else 0.70."""
     model = RankingSVM(kernel="rbf", gamma=0.1, loss="squared_hinge")
-    learnt = steps_along(model, monkeypatch)
+
+    def gap():
+        return np.mean([c_path(model, *curved(seed), CS).gaps[3:] for seed in range(4)])
+
+    learnt = gap()
+    assert learnt <= model.tol
     monkeypatch.setattr(Memory, "learn", lambda *_: None)
-    assert learnt < steps_along(model, monkeypatch)
+    assert learnt > gap() + 0.05 * model.tol
 
 
 def test_what_gaps_exceed_is_learnt_from_first_certificates():
