@@ -20,7 +20,7 @@ from widemargin._core.newton import Plan, galerkin, kernel, newton
 from widemargin._core.newton.galerkin import Galerkin, Steady
 from widemargin._core.newton.kernel import PLAIN, direction
 from widemargin._core.newton.kernel_goal import KernelGoal
-from widemargin._core.newton.memory import Memory
+from widemargin._core.newton.memory import MOST_CG, Memory
 from widemargin._core.risks import GroupedPairRisk
 from widemargin._core.solution import Status
 from widemargin._core.span import LEFT_OUT, Span, likely_rank
@@ -398,7 +398,7 @@ def test_few_items_are_preconditioned_along_a_path(loss, monkeypatch):
     X, y = curve(400)
     risk, map_, Cs = risk_of(y, loss), KernelMap(rbf_kernel(X, gamma=GAMMA)), np.logspace(0, 2, 6)
     seen, saw = [], Memory.saw
-    monkeypatch.setattr(Memory, "saw", lambda self, n, *rest: seen.append(n) or saw(self, n, *rest))
+    monkeypatch.setattr(Memory, "saw", lambda self, n, *rest: seen.append(n or MOST_CG) or saw(self, n, *rest))
     with monkeypatch.context() as never:
         never.setattr(Memory, "_are_hard", lambda *_: False)
         cold = [newton(risk, map_, C, tol=1e-4) for C in Cs]

@@ -45,7 +45,7 @@ def solved(levels, K, C, tol=TOL, loss=HINGE, **how):
 def objective(levels, K, C, b, loss=HINGE):
     u, (better, worse) = K @ b, levels.pairs()
     weight, slack = levels.weight[better] * levels.weight[worse], loss.value(1.0 - u[better] + u[worse])
-    return 0.5 * b @ u + C * float(weight @ slack)
+    return 0.5 * b @ u + C * (weight @ slack)
 
 
 @pytest.fixture(params=[False, True], ids=["hinge", "squared"])
@@ -86,6 +86,7 @@ def test_a_look_is_that_of_written_pairs(point):
     assert_allclose(np.tril(matrix), np.tril(written.laplacian()), atol=1e-10)
     assert_allclose(pull, written.pull(written.y), atol=1e-12)
     assert_allclose(right, -written.pull(written.W * written.off), atol=1e-10)
+    assert _barrier.short(*pairs[:4], pairs[6]) == pytest.approx(written.short, rel=1e-13)
     assert product == pytest.approx(written.products)
     assert total == pytest.approx(written.lead)
 
@@ -156,6 +157,21 @@ def test_the_same_solution_as_over_features(C, seed, loss):
     assert_allclose(have.utilities, K @ have.weights, atol=1e-9 * np.abs(have.utilities).max())
     assert have.squared_norm == pytest.approx(have.weights @ K @ have.weights, rel=1e-8)
     assert have.dual_norm == pytest.approx(have.coefficients @ K @ have.coefficients, rel=1e-8)
+
+
+@pytest.mark.parametrize("loss", [HINGE, SQUARED_HINGE])
+@pytest.mark.parametrize("C", [1e8, 1e10])
+def test_small_losses_beside_large_sums_are_no_false_bound(C, loss):
+    """Losses are added up pair by pair: differences of sums over all items lose them, and C multiplies what is lost."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 8))
+    y = np.digitize(np.sin(X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * rng.normal(size=400), [-1.0, -0.3, 0.3, 1.0])
+    K = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2) / 8)
+    levels = from_levels(y, np.zeros(400, np.int64), np.ones(400))
+    found = solved(levels, K, C, loss=loss)
+    true = float(objective(levels, K.astype(np.longdouble), C, found.weights.astype(np.longdouble), loss))
+    assert found.objective == pytest.approx(true, rel=1e-9)
+    assert 0.0 <= true - found.dual <= (1e-4 if loss is HINGE else 1e-6) * true
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])

@@ -8,7 +8,7 @@ from widemargin import OrdinalSVM, RankingSVM
 from widemargin._core.comparisons import from_levels
 from widemargin._core.losses import HINGE, SQUARED_HINGE
 from widemargin._core.newton.kernel import Ascent
-from widemargin._core.newton.memory import Memory
+from widemargin._core.newton.memory import MOST_CG, Memory
 from widemargin._core.risks import GroupedPairRisk
 from widemargin.model_selection import c_path
 
@@ -27,7 +27,7 @@ def steps_along(model, monkeypatch, n_draws=4):
     """Return how many steps of conjugate gradients some paths take, all certified."""
     saw, seen = Memory.saw, []
     with monkeypatch.context() as watched:
-        watched.setattr(Memory, "saw", lambda self, n, *rest: seen.append(n) or saw(self, n, *rest))
+        watched.setattr(Memory, "saw", lambda self, n, *rest: seen.append(n or MOST_CG) or saw(self, n, *rest))
         for seed in range(n_draws):
             path = c_path(model, *curved(seed), CS)
             assert path.gaps.max() <= model.tol
@@ -89,10 +89,10 @@ def test_a_loss_near_utilities_that_were_seen_is_theirs(loss, n_levels):
     levels = from_levels(rng.integers(n_levels, size=500), rng.integers(3, size=500), rng.uniform(0.5, 2.0, 500))
     risk, seen = GroupedPairRisk(levels, loss), rng.normal(size=500)
     terms, g, _ = risk.evaluate(seen)
-    for far in (0.0, 1e-9, 1e-7, 1e-5, 0.1):
+    for far in (0.0, 1e-9, 1e-7, 1e-6, 1e-5, 0.1):
         u = seen + far * rng.normal(size=500)
         true = risk.evaluate(u)[0].loss
-        assert true * (1 - 1e-14) <= risk.loss_near(u, terms.loss, g, seen) <= true * (1 + 1e-10)
+        assert true * (1 - 1e-13) <= risk.loss_near(u, terms.loss, g, seen) <= true * (1 + 1e-10)
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ class LevelSolving:
         budget, last = self._budget(task, map_), task.answers.get(0)
         if budget < np.inf and last is not None and self._was_dear(task, last):
             found = self._implicit_pairs(task, map_, C, self._from_last(task, C)) or self._written_out(task, map_, C)
-            if found is not None:
+            if found is not None and found[1].status is Status.CONVERGED:
                 return found
         name, solution = self._implicit_newton(task, map_, C, budget)
         n_pairs = task.comparisons.n_pairs
@@ -122,11 +122,16 @@ class LevelSolving:
 
     def _implicit_newton(self, task, map_, C, budget):
         """Solve by Newton; where that costs as much as the interior point over the pairs of a kernel, by that."""
+        start = task.start
         name, solution = self._sure_newton(task, map_, C, budget)
         if solution.status is Status.CONVERGED or not self._may_take_implicit_pairs(task, map_):
             return name, solution
         found = self._implicit_pairs(task, map_, C, self._handed_over(task, C, solution))
-        return found or (self._sure_newton(task, map_, C, np.inf) if budget < np.inf else (name, solution))
+        if found is not None or budget == np.inf:
+            return found or (name, solution)
+        if LOSSES[self.loss].squared:
+            task.start = start  # a climb was left half way
+        return self._sure_newton(task, map_, C, np.inf)
 
     def _from_last(self, task, C):
         """Return where an interior point begins at the solution for the last C."""

@@ -195,6 +195,19 @@ INLINE void centre_pairs(const int squared, const Partners *of, double mu)
     }
 }
 
+/* What the pairs fall short of a margin of 1, or its square, added up: as small as it is, it is exact. */
+INLINE double short_pairs(const int squared, double s, double w, const double *restrict others,
+                          const double *restrict weights, ptrdiff_t n)
+{
+    double total = 0;
+    _Pragma("omp simd reduction(+ : total)") for (ptrdiff_t k = 0; k < n; k++)
+    {
+        double off = LARGER(1 - (s - others[k]), 0);
+        total += weights[k] * (squared ? off * off : off);
+    }
+    return w * total;
+}
+
 /* A loop for each of the losses, in registers of each width. */
 #define FOR_EITHER_LOSS(name, parameters, ...)                                    \
     INLINE void barrier_##name##_loop parameters                                  \
@@ -206,6 +219,16 @@ INLINE void centre_pairs(const int squared, const Partners *of, double mu)
     }                                                                             \
     COMPILED_THRICE(barrier_##name, parameters, (__VA_ARGS__))
 
+INLINE void barrier_short_loop(int squared, double s, double w, const double *restrict others,
+                               const double *restrict weights, ptrdiff_t n, double *restrict sum)
+{
+    *sum += squared ? short_pairs(1, s, w, others, weights, n) : short_pairs(0, s, w, others, weights, n);
+}
+
+COMPILED_THRICE(barrier_short,
+                (int squared, double s, double w, const double *restrict others, const double *restrict weights,
+                 ptrdiff_t n, double *restrict sum),
+                (squared, s, w, others, weights, n, sum))
 FOR_EITHER_LOSS(centre, (const Partners *of, double mu), of, mu)
 FOR_EITHER_LOSS(look,
                 (const Partners *of, double *restrict column, double *restrict pull, double *restrict right,

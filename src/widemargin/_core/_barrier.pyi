@@ -1,6 +1,7 @@
 from .comparisons import IntArray
 from .solution import Array
 
+def short(first: IntArray, last: IntArray, s: Array, w: Array, squared: bool) -> float: ...
 def fill(first: IntArray, last: IntArray, w: Array, share: float, y: Array) -> None: ...
 def centre(
     first: IntArray, last: IntArray, s: Array, w: Array, mu: float, y: Array, t: Array, squared: bool

@@ -28,6 +28,8 @@ cdef extern from "_barrier.h":
         double first, second, mu
         const double* firsts
         const double* seconds
+    void barrier_short(int squared, double s, double w, const double* others, const double* weights, Py_ssize_t n,
+                       double* sum) noexcept nogil
     void barrier_centre(Partners* of, double mu) noexcept nogil
     void barrier_look(Partners* of, double* column, double* pull, double* right, double* degree,
                       double* sums) noexcept nogil
@@ -63,6 +65,17 @@ def fill(Ints first, Ints last, Given w, double share, Doubles y):
             for k in range(first[u], last[u]):
                 y[e] = share * w[u] * w[k]
                 e += 1
+
+
+def short(Ints first, Ints last, Given s, Given w, bint squared):
+    """Return the losses of all pairs, added up one by one: none is lost beside larger ones that cancel."""
+    cdef Py_ssize_t u
+    cdef double total = 0
+    with nogil:
+        for u in range(s.shape[0]):
+            if last[u] > first[u]:
+                barrier_short(squared, s[u], w[u], &s[first[u]], &w[first[u]], last[u] - first[u], &total)
+    return total
 
 
 def centre(Ints first, Ints last, Given s, Given w, double mu, Doubles y, Doubles t, bint squared):

@@ -63,6 +63,12 @@ class Pairs:
         return self.d + self.y / self.r if self.squared else self.d
 
     @property
+    def short(self) -> float:
+        """Return the loss of all pairs at the utilities."""
+        off = np.maximum(-self.d, 0.0)
+        return float(self.c @ (off * off if self.squared else off))
+
+    @property
     def products(self) -> float:
         """Return the sum of all products."""
         return float(self.t @ self.y) + (0.0 if self.squared else float(self.xi @ self.r))

@@ -5,7 +5,7 @@ Pairs, levels and thresholds are those of `_counting.pyx`; the twin is the loop 
 """
 
 from libc.stdint cimport int32_t, int64_t
-from libc.math cimport sqrt
+from libc.math cimport fabs, sqrt
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 from scipy.linalg.cython_blas cimport dgemv, dsymv, dtrmv, sgemv, ssymv
@@ -443,8 +443,11 @@ def conjugate_gradients(const product[:, ::1] first, list others, double C, cons
         target = share * dot(&r[0, 0], &r[1, 0], n)
         if known.shape[0] > 0:
             lean(&p, &K, C, starts, rank, shares, known, &r[0, 0], &x[0, 0], t, p.c + 4 * n, rounded, n)
-        steps = descend(&p, &span, &K, values, C, starts, rank, shares, &r[0, 0], &x[0, 0], p.c + 4 * n,
-                        rounded, n, target, enough, most)
+            if fabs(dot(&r[0, 0], &r[1, 0], n)) <= max(target, enough):  # nothing to do, and rounding may be all
+                steps = 1
+        if steps == 0:
+            steps = descend(&p, &span, &K, values, C, starts, rank, shares, &r[0, 0], &x[0, 0], p.c + 4 * n,
+                            rounded, n, target, enough, most)
     free(K.at)
     free(K.across)
     free(p.c)

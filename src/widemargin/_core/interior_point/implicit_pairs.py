@@ -48,7 +48,7 @@ SHORTEST = 1e-8  # a step that is no step
 PATIENCE = 30  # iterations in which the gap must halve
 ENDED = 0.05  # share of the tolerated gap: products below it have nothing to give
 CENTRED, MOST_CENTRED = 4.0, 3  # gaps that products sum up to where they were spent too early; how often that is mended
-NOISE = 0.4  # share of the tolerated gap that rounding of the kernel's values may be, and is taken off the bound
+NOISE = 0.4  # share of the tolerated gap that is left to rounding of the kernel's values, which the bound is less by
 MOST_ITEMS = 10_000  # a factor of so many takes some ten seconds
 BYTES_MATRIX, BYTES_PAIR = 40, 16  # that a solve needs, for each entry of the matrix and for each pair
 LEAST_WEIGHT = 1e-20  # of an item, the largest being 1: products of what belongs to pairs must not underflow
@@ -90,6 +90,10 @@ class ImplicitPairs:
         """Return where the worse items of each item begin and end."""
         return self.risk.levels.first, self.risk.levels.last
 
+    def loss(self, s: Array) -> float:
+        """Return the loss at utilities of the sorted items, pair by pair: sums over many items lose what is small."""
+        return _barrier.short(*self.spans, s, self.weight, self.risk.loss.squared)
+
     def by_item(self, v: Array) -> Array:
         """Return numbers of the sorted items in the order of the items."""
         out = np.empty(v.size)
@@ -110,7 +114,8 @@ class ImplicitPairs:
 
         A careful solve holds no pair back and aims as high as the predictor says: slower, and surer.
         """
-        point, allowed, tol = _Point(self, C * self.scale, start), tol, (1.0 - NOISE) * tol
+        point, allowed = _Point(self, C * self.scale, start), tol
+        tol = (1.0 - NOISE) * tol if self.space.noise > 0.0 else tol
         last_gap, waited, n_centred, status = np.inf, 0, 0, Status.MAX_ITER
         for n_iter in range(1, max_iter + 1):
             product = point.look()
@@ -137,12 +142,14 @@ class ImplicitPairs:
         return self._answer(C, point.best, n_iter, status, allowed)
 
     def _answer(self, C: float, best: _Best, n_iter: int, status: Status, tol: float) -> Solution:
-        """Return the best points in the units of the data; no answer where rounding may be the gap."""
+        """Return the best points in the units of the data, the bound less what rounding may have added to it."""
         cost = C * self.scale
         pulled = self.by_item(cost * best.pull)
         objective, dual = cost * best.primal, cost * best.dual
         noise = 2.0 * self.space.noise * float(np.sum(np.abs(pulled))) ** 2  # of either norm
-        if status is Status.CONVERGED and not noise <= NOISE * tol * objective:
+        if relative_gap(objective, dual - noise) <= tol:
+            status = Status.CONVERGED
+        elif status is Status.CONVERGED:
             status = Status.STALLED
         w = cost * best.w
         weights = self.by_item(w) if self.space.is_by_item else w
@@ -208,7 +215,7 @@ class _Point:
             best.dual, best.half_dual_norm, best.pull = total - half, half, pull
         s = cost * task.space.utilities(self.w, self.s / cost)
         half = 0.5 * cost * task.space.square(self.w, s / cost)
-        primal = half + task.risk.evaluate(task.by_item(s))[0].loss / task.scale
+        primal = half + task.loss(s)
         if half >= 0.0 and primal < best.primal:
             best.primal, best.half_norm, best.w, best.utilities = primal, half, self.w, s
 
@@ -218,10 +225,7 @@ class _Point:
         At a steep C what pairs fall short by rounding costs more than a little norm.
         """
         task, best = self.task, self.best
-        primal, t = min(
-            (t * t * best.half_norm + task.risk.evaluate(task.by_item(t * best.utilities))[0].loss / task.scale, t)
-            for t in 1.0 + STRETCHES
-        )
+        primal, t = min((t * t * best.half_norm + task.loss(t * best.utilities), t) for t in 1.0 + STRETCHES)
         if primal < best.primal and relative_gap(primal, best.dual) <= tol:
             best.primal, best.half_norm = primal, t * t * best.half_norm
             best.w, best.utilities = t * best.w, t * best.utilities

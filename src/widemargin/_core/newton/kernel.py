@@ -83,6 +83,9 @@ def direction(
         return Direction(x[0], x[1], n_steps, left, is_enough=0.0 <= left <= enough)
     target = share * float(r[0] @ r[1])
     x = _best_sum(goal, at, r, known)
+    least = float(r[0] @ r[1])
+    if known.size and abs(least) <= max(target, enough):  # nothing to do, and rounding may be all
+        return Direction(x[0], x[1], 1, least, is_enough=0.0 <= least <= enough)
     q, d = np.empty_like(r), condition(r).copy()  # r changes in place
     least_x, least_r = x.copy(), r.copy()
     rz, least = float(r[0] @ d[1]), float(r[0] @ r[1])
@@ -342,7 +345,7 @@ def newton_kernel(
     Ends with MAX_ITER where steps cost more than the budget, as `prices` has it.
     """
     memory = memory or Memory()
-    memory.price, memory.made, memory.is_near, memory.is_spent = 0.0, 0.0, False, False
+    memory.price, memory.made, memory.is_near, memory.is_spent, memory.allowed = 0.0, 0.0, False, False, np.inf
     memory.is_warm = start is not None
     how: dict[str, Any] = {"say": say, "memory": memory, "budget": budget}
     climb = Climb(start, 0, is_long=False)
