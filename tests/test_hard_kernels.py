@@ -293,6 +293,25 @@ def test_a_long_climb_is_left_to_another_solver(rungs):
     assert len(rungs) == 2
 
 
+def test_a_climb_that_was_left_is_begun_anew_where_the_other_solver_fails(rungs, monkeypatch):
+    """From the first rung, and without the limits of the solve before."""
+    X, y = noisy(300)
+    X = np.column_stack([X, np.random.default_rng(1).normal(size=(300, 15))])
+    monkeypatch.setattr(ImplicitPairs, "of", lambda *_: None)
+    model = RankingSVM(1e4, kernel="rbf", gamma=0.05, loss="squared_hinge").fit(X, y)
+    Cs = [C for C, _ in rungs]
+    begins = [k for k, C in enumerate(Cs) if Cs[0] == C]
+    assert model.converged_
+    assert len(begins) == 2
+    assert begins[1] <= kernel.FEW + 1
+    assert len(Cs) - begins[1] > kernel.LONG
+    risk, map_ = risk_of(y, SQUARED_HINGE), KernelMap(rbf_kernel(X, gamma=0.05))
+    plan = Plan.of(risk, map_)
+    for budget in (1e-9, np.inf):
+        newton(risk, map_, 1.0, plan=plan, budget=budget)
+        assert plan.memory.allowed <= 3e-9 if budget < 1.0 else plan.memory.allowed == np.inf
+
+
 @pytest.mark.parametrize(("kind", "C"), [("list", 1e2), ("list", 1e4), ("list", 1e6), ("queries", 1e4)])
 def test_a_steep_square_ends_in_an_interior_point(kind, C, monkeypatch):
     """Alone and on a path: what Newton finds alone, within both gaps."""

@@ -6,8 +6,10 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from widemargin import OrdinalSVM, RankingSVM
 from widemargin._core.comparisons import from_levels
+from widemargin._core.gram import WholeGram
 from widemargin._core.losses import HINGE, SQUARED_HINGE
-from widemargin._core.newton.kernel import Ascent
+from widemargin._core.newton.kernel import PLAIN, Ascent, direction
+from widemargin._core.newton.kernel_goal import KernelGoal
 from widemargin._core.newton.memory import MOST_CG, Memory
 from widemargin._core.risks import GroupedPairRisk
 from widemargin.model_selection import c_path
@@ -79,6 +81,26 @@ def test_directions_are_told_of_ways_on_a_path_alone(is_warm):
     assert (told is not None) is is_warm
     memory.last_steps = 1
     assert memory.known(4).shape == (0, 2, 4)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("is_compiled", [False, True])
+def test_a_direction_that_is_known_takes_no_steps(loss, is_compiled):
+    """It is no failure, either, though nothing is left of its residual but rounding."""
+    X, u = curved(0, n=100)
+    levels = from_levels(np.argsort(np.argsort(u)), np.zeros(100, np.int64), np.ones(100))
+    goal = KernelGoal(WholeGram(rbf_kernel(X, gamma=0.1)), GroupedPairRisk(levels, loss), 0.1)
+    at = goal.start(0.1 * np.random.default_rng(1).normal(size=100))
+    strips = goal.gram.strips if is_compiled else None
+    enough = 0.1 * float(at.R @ at.KR)
+    way = direction(goal, at, PLAIN, enough, strips)
+    again = direction(goal, at, PLAIN, enough, strips, np.stack([way.x, way.Kx])[None])
+    assert way.n_steps > 1
+    assert again.n_steps == 1
+    assert again.is_enough
+    share = float(again.x @ way.x) / float(way.x @ way.x)  # the best multiple of it is taken
+    assert 0.9 < share < 1.1
+    assert np.allclose(again.x, share * way.x, rtol=1e-9)
 
 
 @pytest.mark.parametrize("loss", LOSSES)

@@ -4,8 +4,8 @@
 Pairs, levels and thresholds are those of `_counting.pyx`; the twin is the loop in `newton/kernel.py`.
 """
 
-from libc.stdint cimport int32_t, int64_t
 from libc.math cimport fabs, sqrt
+from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 from scipy.linalg.cython_blas cimport dgemv, dsymv, dtrmv, sgemv, ssymv

@@ -134,7 +134,7 @@ class Ascent:
         self.at = goal.start(b) if s is None else goal.look(b, s)
         self.best_dual, self.coefficients, self.dual_norm = -np.inf, np.zeros(b.size), 0.0
         self.target, self.patience, self.highest = np.inf, PATIENCE, 0.0
-        self.known = None if memory is None or not memory.is_warm else memory.known(b.size)
+        self.known = None if memory is None or not memory.is_warm else memory.known(b.size)  # for the first direction
         self.sure: Look | None = None  # the last one that was from float64 values
 
     @property
