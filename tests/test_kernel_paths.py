@@ -98,9 +98,10 @@ def test_a_direction_that_is_known_takes_no_steps(loss, is_compiled):
     assert way.n_steps > 1
     assert again.n_steps == 1
     assert again.is_enough
-    share = float(again.x @ way.x) / float(way.x @ way.x)  # the best multiple of it is taken
-    assert 0.9 < share < 1.1
+    share = float(again.x @ way.x) / float(way.x @ way.x)
     assert np.allclose(again.x, share * way.x, rtol=1e-9)
+    rest = at.R + again.x + goal.C * at.hessp(again.Kx)  # of the best multiple, which no other one lowers
+    assert abs(float(rest @ way.Kx)) <= 1e-9 * abs(float(at.R @ way.Kx))
 
 
 @pytest.mark.parametrize("loss", LOSSES)
