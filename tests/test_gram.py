@@ -140,6 +140,20 @@ def test_strips_that_are_kept_become_the_whole_matrix():
     assert_allclose(half.exact_product(np.ones((900, 2))), K.sum(axis=1)[:, None].repeat(2, axis=1), rtol=1e-12)
 
 
+def test_strips_along_a_path_give_float64_values_until_sums_cancel():
+    """Of more items the rest lies beside float32 values; where that tells too little, float64 values are kept."""
+    n = 1700
+    X, _ = curve(n)
+    half, K = HalfGram.of(RBF(GAMMA), X, is_shared=True), RBF(GAMMA)(X, X)
+    v = np.random.default_rng(0).normal(size=(n, 2))
+    assert_allclose(half.exact_product(v), K @ v, rtol=0, atol=2e-12 * np.abs(v).sum())
+    assert not half.kept
+    b = np.linalg.solve(K + 1e-13 * np.eye(n), np.sign(X[:, 0]))
+    assert np.abs(b).sum() > 1e6  # coefficients of a function that the kernel hardly has
+    assert_allclose(half.exact_product(b), K @ b, rtol=0, atol=1e-14 * np.abs(b).sum())
+    assert half.kept
+
+
 def test_half_gram_holds_half():
     """Strips from the diagonal down: little more than half of the entries, in float32."""
     half = HalfGram.of(RBF(GAMMA), np.random.default_rng(0).normal(size=(5000, 3)))

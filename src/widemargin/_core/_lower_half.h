@@ -202,53 +202,14 @@ INLINE void split_row_loop(const double *restrict x, ptrdiff_t n, float *restric
     }
 }
 
-/* The same products as above, of one vector or of two: vectors follow each other, `size` entries apart. */
-INLINE void fine_loop(const float *near, const int16_t *rest, ptrdiff_t n, ptrdiff_t width, ptrdiff_t stride,
-                      ptrdiff_t lead, const double *restrict x, const double *restrict y, double *down,
-                      double *restrict across, ptrdiff_t size, int is_pair)
+INLINE void join_row_loop(const float *restrict near, const int16_t *restrict rest, ptrdiff_t n, double *restrict x)
 {
-    for (ptrdiff_t i = 0; i < n; i++) {
-        const float *row = near + i * stride;
-        const int16_t *more = rest + i * stride;
-        const double own = y[i], other = is_pair ? y[size + i] : 0.0;
-        const ptrdiff_t end = lead + i < width ? lead + i : width;
-        double sum = 0.0, second = 0.0;
-#pragma omp simd reduction(+ : sum, second)
-        for (ptrdiff_t j = 0; j < end; j++) {
-            const double value = row[j] + power_of(row[j]) * (float)more[j] * (1.0 / PLACE);
-            sum += value * x[j];
-            across[j] += value * own;
-            if (is_pair) {
-                second += value * x[size + j];
-                across[size + j] += value * other;
-            }
-        }
-        if (end >= 0 && end < width) {
-            const double value = row[end] + power_of(row[end]) * (float)more[end] * (1.0 / PLACE);
-            sum += value * own;
-            second += value * other;
-        }
-        down[i] += sum;
-        if (is_pair)
-            down[size + i] += second;
-    }
-}
-
-INLINE void lower_half_fine_loop(const float *near, const int16_t *rest, ptrdiff_t n, ptrdiff_t width, ptrdiff_t stride,
-                        ptrdiff_t lead, const double *x, const double *y, double *down, double *across,
-                        ptrdiff_t size, int is_pair) /* a copy of the loop for each */
-{
-    if (is_pair)
-        fine_loop(near, rest, n, width, stride, lead, x, y, down, across, size, 1);
-    else
-        fine_loop(near, rest, n, width, stride, lead, x, y, down, across, size, 0);
+#pragma omp simd
+    for (ptrdiff_t j = 0; j < n; j++)
+        x[j] = near[j] + power_of(near[j]) * (float)rest[j] * (1.0 / PLACE);
 }
 
 COMPILED_TWICE(split_row, (const double *x, ptrdiff_t n, float *near, int16_t *rest), (x, n, near, rest))
-
-COMPILED_THRICE(lower_half_fine,
-               (const float *near, const int16_t *rest, ptrdiff_t n, ptrdiff_t width, ptrdiff_t stride, ptrdiff_t lead,
-                const double *x, const double *y, double *down, double *across, ptrdiff_t size, int is_pair),
-               (near, rest, n, width, stride, lead, x, y, down, across, size, is_pair))
+COMPILED_THRICE(join_row, (const float *near, const int16_t *rest, ptrdiff_t n, double *x), (near, rest, n, x))
 
 #endif

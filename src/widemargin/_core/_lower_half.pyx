@@ -8,6 +8,12 @@ from libc.stdint cimport int16_t, int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
+cdef extern from "_fetch.h":
+    ctypedef struct Ahead:
+        const char* at
+        Py_ssize_t step
+    void fetch(Ahead ahead, Py_ssize_t row) noexcept nogil
+
 cdef extern from "_lower_half.h":
     void lower_half_narrow(const float* block, Py_ssize_t n, Py_ssize_t width, Py_ssize_t stride, Py_ssize_t lead,
                            const float* x, const float* y, double* down, float* across, Py_ssize_t size,
@@ -16,9 +22,11 @@ cdef extern from "_lower_half.h":
                            const double* x, const double* y, double* down, double* across, Py_ssize_t size,
                            Py_ssize_t room, bint is_pair) noexcept nogil
     void split_row(const double* x, Py_ssize_t n, float* near, int16_t* rest) noexcept nogil
-    void lower_half_fine(const float* near, const int16_t* rest, Py_ssize_t n, Py_ssize_t width, Py_ssize_t stride,
-                         Py_ssize_t lead, const double* x, const double* y, double* down, double* across,
-                         Py_ssize_t size, bint is_pair) noexcept nogil
+    void join_row(const float* near, const int16_t* rest, Py_ssize_t n, double* x) noexcept nogil
+
+cdef enum:
+    JOINED = 4  # rows at a time, which the nearest cache holds
+    AHEAD = 8  # rows that are fetched before they are joined
 
 ctypedef fused other:
     float
@@ -86,9 +94,27 @@ def split(const double[:, :] values, float[:, :] near, int16_t[:, :] rest):
 
 def add_fine_product(const float[:, ::1] near, const int16_t[:, ::1] rest, Py_ssize_t row, Py_ssize_t column,
                      const double[:, ::1] V, double[:, ::1] out):
-    """Do the work of `add_product` for each row of V, with values that were split; two rows at a time."""
-    cdef Py_ssize_t n = near.shape[0], m = near.shape[1], size = V.shape[1], k
+    """Do the work of `add_product` for each row of V, with values that were split; two rows at a time.
+
+    Some rows are joined again in the nearest cache; meanwhile others are fetched, since memory waits for no arithmetic.
+    """
+    cdef Py_ssize_t n = near.shape[0], m = near.shape[1], size = V.shape[1], lead = row - column, a, i, k, p, rows
+    cdef Ahead near_ahead = Ahead(NULL, m * sizeof(float)), rest_ahead = Ahead(NULL, m * sizeof(int16_t))
+    cdef double* joined = <double*> malloc(JOINED * m * sizeof(double))
+    if joined == NULL:
+        raise MemoryError
     with nogil:
         for k in range((V.shape[0] + 1) // 2):
-            lower_half_fine(&near[0, 0], &rest[0, 0], n, m, m, row - column, &V[2 * k, column], &V[2 * k, row],
-                            &out[2 * k, row], &out[2 * k, column], size, 2 * k + 1 < V.shape[0])
+            for p in range((n + JOINED - 1) // JOINED):
+                a = p * JOINED
+                rows, near_ahead.at, rest_ahead.at = min(JOINED, n - a), NULL, NULL
+                if a + AHEAD + rows <= n:
+                    near_ahead.at = <const char*> &near[a + AHEAD, 0]
+                    rest_ahead.at = <const char*> &rest[a + AHEAD, 0]
+                for i in range(rows):
+                    fetch(near_ahead, i)
+                    fetch(rest_ahead, i)
+                    join_row(&near[a + i, 0], &rest[a + i, 0], min(m, lead + a + i + 1), joined + i * m)
+                lower_half_double(joined, rows, m, m, lead + a, &V[2 * k, column], &V[2 * k, row + a],
+                                  &out[2 * k, row + a], &out[2 * k, column], size, size, 2 * k + 1 < V.shape[0])
+    free(joined)

@@ -21,7 +21,8 @@ from .span import Span
 TILE = 256  # rows and columns computed, or rows multiplied, while they are in the processor's cache
 BYTES_WHOLE, BYTES_HALF = 24, 4  # that a fit needs for an entry of the matrix: whole, half
 BYTES_ROOMY = 64  # the same with a preconditioner of all items
-KEPT_ITEMS = 4000  # up to which float64 values are kept, shared or asked for twice: 64 MB
+KEPT_ITEMS = 4000  # up to which float64 values are kept where they are needed again: 64 MB
+KEPT_ALONG = 1500  # up to which they are kept from the start for several solves: caches hold them beside float32 ones
 FINE_ITEMS = 7000  # up to which float32 values have their rest beside them: 49 MB
 FLUSH, TINY = 1e-21, 1e-36  # float64 beside the first knows nothing below 2e-37; above the other all is well
 PIVOTED_ITEMS = 1500  # items up to which all are searched for a span
@@ -150,15 +151,16 @@ class HalfGram:
     kernel: Kernel
     X: Any
     half: LowerHalf
-    kept: list[LowerHalf] = field(default_factory=list)  # the same in float64
-    asked: list[None] = field(default_factory=list)  # grows with every exact product
+    is_shared: bool = False  # whether several solves ask for float64 values
+    kept: list[LowerHalf] = field(default_factory=list)  # those
+    asked: list[None] = field(default_factory=list)  # grows with every exact product that strips do not give
     is_rounded = True
 
     @classmethod
     def of(cls, kernel: Kernel, X: Any, *, is_shared: bool = False, is_exact: bool = True) -> HalfGram:
         """Compute the strips; for several solves the float64 values of few items are kept, for a start none."""
         n = X.shape[0]
-        kept = [LowerHalf.room(n, np.float64, STRIP)] if is_shared and n <= KEPT_ITEMS else []
+        kept = [LowerHalf.room(n, np.float64, STRIP)] if is_shared and n <= KEPT_ALONG else []
         half = LowerHalf.room(n, np.float32, STRIP, is_fine=is_exact and not kept and n <= FINE_ITEMS)
 
         def store(rows: slice, columns: slice, K: Array) -> None:
@@ -167,7 +169,7 @@ class HalfGram:
                 kept[0].put(rows.start, columns.start, K)
 
         lower_tiles(kernel, X, store)
-        return cls(kernel, X, half, kept)
+        return cls(kernel, X, half, is_shared, kept)
 
     @property
     def n_items(self) -> int:
@@ -183,7 +185,7 @@ class HalfGram:
         found = self.half.fine_product(v)
         if found is not None:
             return found
-        if self.asked:
+        if self.asked or self.is_shared:
             self._keep()
         self.asked.append(None)
         if not self.kept:
