@@ -121,7 +121,10 @@ class LevelSolving:
         return last.solver == "interior_point" or (last.solver == "newton" and task.plan[2].memory.is_near)
 
     def _implicit_newton(self, task, map_, C, budget):
-        """Solve by Newton; where that costs as much as the interior point over the pairs of a kernel, by that."""
+        """Solve by Newton; where that costs as much as the interior point over the pairs of a kernel, by that.
+
+        Where that fails too, few pairs are written out before Newton goes on without a limit.
+        """
         start = task.start
         name, solution = self._sure_newton(task, map_, C, budget)
         if solution.status is Status.CONVERGED or not self._may_take_implicit_pairs(task, map_):
@@ -131,7 +134,9 @@ class LevelSolving:
             return found or (name, solution)
         if LOSSES[self.loss].squared:
             task.start = start  # a climb was left half way
-        return self._sure_newton(task, map_, C, np.inf)
+        found = self._written_out(task, map_, C) if task.comparisons.n_pairs <= EXPLICIT_PAIRS_FINE else None
+        is_found = found is not None and found[1].status is Status.CONVERGED
+        return found if is_found else self._sure_newton(task, map_, C, np.inf)
 
     def _from_last(self, task, C):
         """Return where an interior point begins at the solution for the last C."""

@@ -11,6 +11,7 @@ shortest of them; (4) mu is recomputed from w over all rows, and the multipliers
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -188,6 +189,7 @@ def _proof(rows: _Rows, found: _Found, w: Array) -> tuple[Array, float]:
         return y, 1.0  # a tie alone says mu <= 1
     E = np.vstack([rows.G[used].T, np.ones(used.size)])
     target = np.append(np.zeros(rows.G.shape[1]), 1.0)
-    y[used] = np.maximum(y[used] + np.linalg.lstsq(E, target - E @ y[used])[0], 0.0)
+    with suppress(np.linalg.LinAlgError):  # as they are, they prove a little less
+        y[used] = np.maximum(y[used] + np.linalg.lstsq(E, target - E @ y[used])[0], 0.0)
     y /= y.sum()
     return y, float(rows.h @ y) + float(np.abs(rows.G.T @ y).sum()) * float(np.abs(w).max(initial=0.0))

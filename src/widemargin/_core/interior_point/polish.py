@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
+from scipy import linalg, sparse
 
 from ..comparisons import IntArray
 from ..solution import Array
@@ -48,7 +48,10 @@ def polished(problem: Problem, bounds: Bounds, a: Array, s: Array, xi: Array, be
         tied[reference] = False
         if tied.sum() > ACTIVE_LIMIT:
             return bounds
-        x, a = _on_face(problem, tied, reference, a, task)
+        try:
+            x, a = _on_face(problem, tied, reference, a, task)
+        except linalg.LinAlgError:  # no decomposition converged
+            return bounds
         slack = ROUNDING * bounds.primal
         bounds = bounds.with_dual(*dual_value(problem, a), slack=slack)
         bounds = bounds.with_primal(*primal_value(problem, x), slack=slack)
@@ -125,7 +128,7 @@ def _scattered(v: Array, rows: IntArray, n: int) -> Array:
 
 def _constrained(metric: Array, pull: Array, A: Array, c: Array) -> tuple[Array, Array, Array, Array]:
     """Minimise 1/2 x'metric x - pull'x over A x = c; return x and the singular triplets of A."""
-    U, S, Vt = np.linalg.svd(A, full_matrices=True)
+    U, S, Vt = _singular(A)
     floor = 1e-12 * max(1.0, S.max(initial=0.0))
     rank = int(np.sum(floor < S))
     U, S, V, N = U[:, :rank], S[:rank], Vt[:rank], Vt[rank:].T
@@ -133,6 +136,16 @@ def _constrained(metric: Array, pull: Array, A: Array, c: Array) -> tuple[Array,
     if N.shape[1]:
         x = x + N @ np.linalg.lstsq(N.T @ metric @ N, N.T @ (pull - metric @ x), rcond=1e-15)[0]
     return x, U, S, V
+
+
+def _singular(A: Array) -> tuple[Array, Array, Array]:
+    """Return all singular triplets; the quicker routine of LAPACK's may not converge where rows depend on each other."""
+    try:
+        return np.linalg.svd(A, full_matrices=True)
+    except linalg.LinAlgError:
+        if not np.isfinite(A).all():
+            raise
+        return linalg.svd(A, lapack_driver="gesvd")
 
 
 def _exchanged(problem: Problem, x: Array, a: Array, split: Split, task: IntArray) -> Split:
