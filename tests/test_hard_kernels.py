@@ -1,5 +1,7 @@
 """Newton's steps where a kernel nearly separates noisy pairs: float64, better preconditioners, better starts."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import linalg
@@ -291,6 +293,20 @@ def test_a_long_climb_is_left_to_another_solver(rungs):
     found = newton(risk_of(noise, SQUARED_HINGE), KernelMap(rbf_kernel(X[:, :1], gamma=0.5)), 1e4, budget=1e9)
     assert found.status is Status.CONVERGED
     assert len(rungs) == 2
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_pairs_are_written_out_where_rounding_stops_the_other_solver(loss, monkeypatch):
+    """Newton is not asked a second time: it would not reach the gap either, and take long to say so."""
+    X, y = noisy(300)
+    X = np.column_stack([X, np.random.default_rng(1).normal(size=(300, 15))])
+    solve, asked, newton_ = ImplicitPairs.solve, [], RankingSVM._newton
+    monkeypatch.setattr(ImplicitPairs, "solve", lambda *a, **k: replace(solve(*a, **k), status=Status.STALLED))
+    monkeypatch.setattr(RankingSVM, "_newton", lambda *a: asked.append(a) or newton_(*a))
+    model = RankingSVM(1e4, kernel="rbf", gamma=0.05, loss=loss).fit(X, y)
+    assert model.converged_
+    assert model.solver_ == "interior_point"
+    assert len(asked) <= 1
 
 
 def test_a_climb_that_was_left_is_begun_anew_where_the_other_solver_fails(rungs, monkeypatch):

@@ -13,7 +13,14 @@ from widemargin import OrdinalSVM, RankingSVM
 from widemargin._core import _barrier
 from widemargin._core._barrier_ref import Pairs
 from widemargin._core.comparisons import from_levels
-from widemargin._core.interior_point import ColumnSpace, ImplicitPairs, ItemSpace, Start, implicit_pairs, interior_point
+from widemargin._core.interior_point import (
+    ColumnSpace,
+    ImplicitPairs,
+    Start,
+    implicit_pairs,
+    interior_point,
+    kernel_space,
+)
 from widemargin._core.losses import HINGE, SQUARED_HINGE
 from widemargin._core.maps import KernelMap, LinearMap
 from widemargin._core.risks import GroupedPairRisk
@@ -35,7 +42,7 @@ def levels_of(rng, n, decades=0.0):
 
 
 def posed(levels, K, loss=HINGE):
-    return ImplicitPairs.of(GroupedPairRisk(levels, loss), partial(ItemSpace.of, K))
+    return ImplicitPairs.of(GroupedPairRisk(levels, loss), partial(kernel_space, K))
 
 
 def solved(levels, K, C, tol=TOL, loss=HINGE, **how):

@@ -123,7 +123,7 @@ class LevelSolving:
     def _implicit_newton(self, task, map_, C, budget):
         """Solve by Newton; where that costs as much as the interior point over the pairs of a kernel, by that.
 
-        Where that fails too, few pairs are written out before Newton goes on without a limit.
+        Where that fails by rounding, few pairs are written out before Newton goes on without a limit.
         """
         start = task.start
         name, solution = self._sure_newton(task, map_, C, budget)
@@ -134,7 +134,8 @@ class LevelSolving:
             return found or (name, solution)
         if LOSSES[self.loss].squared:
             task.start = start  # a climb was left half way
-        found = self._written_out(task, map_, C) if task.comparisons.n_pairs <= EXPLICIT_PAIRS_FINE else None
+        is_rounding = task.implicit_pairs is not None and task.comparisons.n_pairs <= EXPLICIT_PAIRS_FINE
+        found = self._written_out(task, map_, C) if is_rounding else None
         is_found = found is not None and found[1].status is Status.CONVERGED
         return found if is_found else self._sure_newton(task, map_, C, np.inf)
 
@@ -211,7 +212,7 @@ class LevelSolving:
         if task.implicit_pairs is None:
             risk, spaces = _core.risks.GroupedPairRisk(task.comparisons, LOSSES[self.loss]), _core.interior_point
             make = (
-                partial(spaces.ItemSpace.of, map_.gram())
+                partial(spaces.kernel_space, map_.gram())
                 if map_.is_gram
                 else partial(spaces.ColumnSpace.of, map_.columns())
             )

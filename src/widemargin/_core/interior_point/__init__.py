@@ -1,11 +1,12 @@
 """Exact solutions of explicit rows: a scaled problem, interior-point iterations, true bounds, a last polish."""
 
 from .certificate import loss_value
+from .copies import kernel_space
 from .implicit_pairs import BYTES_MATRIX, BYTES_PAIR, MOST_ITEMS, ImplicitPairs, Start
 from .iterations import interior_point
 from .near import from_nearby
 from .problem import ITEM_LIMIT
-from .spaces import ColumnSpace, ItemSpace
+from .spaces import ColumnSpace
 
 __all__ = [
     "BYTES_MATRIX",
@@ -14,9 +15,9 @@ __all__ = [
     "MOST_ITEMS",
     "ColumnSpace",
     "ImplicitPairs",
-    "ItemSpace",
     "Start",
     "from_nearby",
     "interior_point",
+    "kernel_space",
     "loss_value",
 ]

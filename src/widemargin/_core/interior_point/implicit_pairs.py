@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 from .. import _barrier
+from ..lower_half import room
 from ..solution import Array, Solution, Status, relative_gap
 
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ class ImplicitPairs:
         elif status is Status.CONVERGED:
             status = Status.STALLED
         w = cost * best.w
-        weights = self.by_item(w) if self.space.is_by_item else w
+        weights = self.by_item(self.space.by_items(w)) if self.space.is_by_item else w
         norms = {"squared_norm": cost * 2.0 * best.half_norm, "dual_norm": cost * 2.0 * best.half_dual_norm}
         u = self.by_item(best.utilities)
         return Solution(weights, pulled, np.zeros(0), objective, dual - noise, n_iter, status, u, **norms)
@@ -187,11 +188,11 @@ class _Point:
             self.t[:] = BEGIN_T_SQUARED if task.risk.loss.squared else BEGIN_T
         else:
             order = task.risk.levels.order if task.space.is_by_item else slice(None)
-            self.w = start.weights[order] / cost
+            self.w = task.space.of_items(start.weights[order]) / cost
             self.s = cost * task.space.followed(self.w)
             self._centre(start.h)
         self.best = _Best(self.w * 0.0, n)
-        self.matrix = np.empty((n, n), order="F")
+        self.matrix = room(n, n, np.float64).T
         self.right, self.missing = np.empty(n), np.empty(self.w.size)
 
     @property

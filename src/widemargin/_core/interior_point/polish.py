@@ -139,7 +139,7 @@ def _constrained(metric: Array, pull: Array, A: Array, c: Array) -> tuple[Array,
 
 
 def _singular(A: Array) -> tuple[Array, Array, Array]:
-    """Return all singular triplets; the quicker routine of LAPACK's may not converge where rows depend on each other."""
+    """Return all singular triplets; LAPACK's quicker routine may not converge where rows depend on each other."""
     try:
         return np.linalg.svd(A, full_matrices=True)
     except linalg.LinAlgError:

@@ -20,6 +20,7 @@ from scipy import sparse
 from scipy.linalg import blas, lapack
 
 from ..comparisons import IntArray
+from ..lower_half import room
 from ..solution import Array
 
 Solver: TypeAlias = Callable[[Array, Array], Array]  # of right sides by item, and by coordinate
@@ -41,8 +42,14 @@ class Space(Protocol):
     def noise(self) -> float:
         """Return what rounding may make of the squared norm of a function whose coefficients have sum of sizes 1."""
 
+    def of_items(self, b: Array) -> Array:
+        """Return the coordinates of a function with these coefficients of the items, where it is by those."""
+
+    def by_items(self, w: Array) -> Array:
+        """Return such coefficients."""
+
     def pulled(self, flow: Array) -> Array:
-        """Return the coordinates of a function with these coefficients of the items."""
+        """Return the coordinates of what multipliers pull."""
 
     def followed(self, w: Array) -> Array:
         """Return the utilities that iterations follow."""
@@ -70,13 +77,13 @@ class ItemSpace:
     is_by_item: ClassVar[bool] = True
 
     @classmethod
-    def of(cls, K: Array, order: IntArray) -> ItemSpace | None:
-        """Sort and invert; None where no small ridge makes K positive definite."""
-        K = np.asfortranarray(K[np.ix_(order, order)], dtype=float)
+    def of(cls, K: Array) -> ItemSpace | None:
+        """Invert the matrix of the sorted items, by columns; None where no small ridge makes it positive definite."""
         n, share = len(K), RIDGE
         mean = float(np.trace(K)) / n
         while share <= LARGEST_RIDGE and mean > 0.0:
-            matrix = K.copy(order="F")
+            matrix = room(n, n, np.float64).T
+            matrix[:] = K
             matrix[np.diag_indices(n)] += share * mean
             factor, info = lapack.dpotrf(matrix, lower=1, clean=0, overwrite_a=1)
             if info == 0:
@@ -94,9 +101,11 @@ class ItemSpace:
         """Return what rounding of the kernel's values may be: their sums may cancel."""
         return HALF_EPS * float(np.max(np.abs(self.K)))
 
-    def pulled(self, flow: Array) -> Array:
+    def of_items(self, b: Array) -> Array:
         """Return the coefficients as they are."""
-        return flow
+        return b
+
+    by_items = pulled = of_items
 
     def followed(self, w: Array) -> Array:
         """Return (K + ridge) w."""
@@ -142,6 +151,12 @@ class ColumnSpace:
     def noise(self) -> float:
         """Return nothing: squares are summed, and do not cancel."""
         return 0.0
+
+    def of_items(self, b: Array) -> Array:
+        """Return the weights as they are: nobody has coefficients of items."""
+        return b
+
+    by_items = of_items
 
     def pulled(self, flow: Array) -> Array:
         """Return X' flow."""
