@@ -42,12 +42,13 @@ STEEP_ROWS = 3_000.0  # C times the mean of the diagonal from which Newton mostl
 class Solving(LevelSolving):
     """From items to a map, from a task to a solution; the parameters are those of `PreferenceEstimator`."""
 
-    def _make_map(self, X, *, implicit=False):
+    def _make_map(self, X, *, implicit=False, given=None):
         """Return the map from weights to the utilities of the items X; remembers the kernel.
 
         `implicit` says that the map is for pairs that are not written out: Newton needs products of K only.
+        What was given, if X is a part of it, decides the kernel's scale.
         """
-        self._resolve_kernel(X)
+        self._resolve_kernel(X if given is None else given)
         if self._is_linear:
             return maps.LinearMap(X)
         if self.n_components is not None:
@@ -92,7 +93,6 @@ class Solving(LevelSolving):
     def _make_gram(self, X):
         """Return the kernel matrix of the items; says what it needs before it is allocated."""
         self._check_gram_memory(X.shape[0], BYTES_WHOLE)
-        self._resolve_kernel(X)
         if self._kernel is None:
             return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=float)
         K = self._kernel(X, X)

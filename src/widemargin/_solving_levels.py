@@ -8,6 +8,7 @@ from operator import attrgetter
 
 import numpy as np
 from joblib import effective_n_jobs
+from scipy import sparse
 
 from . import _core
 from ._core import maps
@@ -46,6 +47,15 @@ def _total_weight(levels):
 
 class LevelSolving:
     """From levels to a solution; what it does not define is `Solving`'s, of which it is a part."""
+
+    def _different(self, X, levels):
+        """Return the items that a kernel tells apart within a level, where they are, and levels that count copies.
+
+        No pair is lost, since copies of one level are not compared: 100,000 answers on few items are few rows.
+        """
+        is_plain = self._is_linear or self._is_precomputed or self.n_components is not None or sparse.issparse(X)
+        found = None if is_plain else _core.repeated.without_repetitions(X, levels)
+        return (X, slice(None), levels) if found is None else (X[found[0]], *found)
 
     def _solve_levels(self, task, *, exact_pairs=EXPLICIT_PAIRS):
         """Solve all pairs of levels: written out where they are few, hard or must be exact; else implicit."""

@@ -16,7 +16,7 @@ class Every:
 
     def __getitem__(self, rows):
         """Return where these rows are in the user's data."""
-        return rows
+        return self if isinstance(rows, slice) else rows
 
 
 @dataclass

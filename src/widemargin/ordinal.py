@@ -137,8 +137,9 @@ class OrdinalSVM(ClassifierMixin, PreferenceEstimator):
         X, labels, weight, _, kept = self._check_samples(X, np.asarray(y), sample_weight)
         codes = self._codes(labels, order)
         levels = comparisons.from_levels(codes, np.zeros_like(codes), weight)
-        items = [np.flatnonzero(codes == k) for k in range(len(self.classes_))]
-        return Task(X, kept, self._make_map(X, implicit=True), levels, {"items": items})
+        items, rows, levels = self._different(X, levels)
+        of_level = [np.flatnonzero(codes[rows] == k) for k in range(len(self.classes_))]
+        return Task(items, kept[rows], self._make_map(items, implicit=True, given=X), levels, {"items": of_level})
 
     def _learn(self, task):
         exact_pairs = EXACT_PAIRS // 4 if task.map_.is_gram else EXACT_PAIRS

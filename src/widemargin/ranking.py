@@ -143,7 +143,8 @@ class RankingSVM(Ranker):
         self._check_loss(("hinge", "squared_hinge"))
         X, levels, kept = self._check_graded(X, y, qid, sample_weight, sees_all=True)
         doubt = left(X, levels, type(self).__name__) if self._is_left(X, kept) else None
-        return Task(X, kept, self._make_map(X, implicit=True), levels, doubt=doubt)
+        items, rows, levels = self._different(X, levels)
+        return Task(items, kept[rows], self._make_map(items, implicit=True, given=X), levels, doubt=doubt)
 
     def _learn(self, task):
         solver, solution = self._solve_levels(task)

@@ -147,6 +147,7 @@ class RankingVectorMachine(Ranker):
 
     def _candidates(self, X):
         """Return the kernel matrix; columns of items that may not become vectors are zero, which never pays."""
+        self._resolve_kernel(X)
         K = self._make_gram(X)
         if self.n_components is None or self.n_components >= X.shape[0]:
             return K

@@ -17,6 +17,7 @@ _LATE = (
     "one_norm",
     "pairs_machine",
     "prices",
+    "repeated",
     "risks",
     "rows_newton",
 )

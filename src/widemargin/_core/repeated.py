@@ -1,0 +1,63 @@
+"""Rows that occur several times, found by a hash of their bits and then by the bits themselves.
+
+Copies of one level are not compared, and with all others alike: one of them stands for all, and weighs what they do.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .comparisons import IntArray, Levels, from_levels
+
+MOST = 0.95  # share of the rows that may be different if the others are to be left out
+SOME_ROWS = 4096
+SEED = 20105
+
+
+def without_repetitions(X: NDArray, levels: Levels) -> tuple[IntArray, Levels] | None:
+    """Return the rows that are different within a level of a group, ascending, and their levels; None if nearly all."""
+    level, group = levels.level, levels.group
+    found = first_copies(X, level, group)
+    if found is None:
+        return None
+    first, which = found
+    weight = np.bincount(which, levels.weight, first.size).astype(float, copy=False)
+    return first, from_levels(level[first], group[first], weight)
+
+
+def first_copies(X: NDArray, *codes: IntArray) -> tuple[IntArray, IntArray] | None:
+    """Return where each different row with its codes occurs first, ascending, and which of those each row is.
+
+    None where nearly all are different. 0.0 and -0.0 are not the same.
+    """
+    X = np.ascontiguousarray(X)
+    bits = X.view(np.uint32 if X.itemsize == 4 else np.uint64)
+    hashed = _hashed([*bits.T, *codes])
+    order = np.argsort(hashed, kind="stable")
+    is_copy = np.zeros(order.size, dtype=bool)  # of the one before it in this order
+    is_copy[1:] = hashed[order[1:]] == hashed[order[:-1]]
+    if order.size - np.count_nonzero(is_copy) > MOST * order.size:
+        return None
+    for rows in np.array_split(np.flatnonzero(is_copy), 1 + order.size // SOME_ROWS):
+        one, other = order[rows - 1], order[rows]
+        is_copy[rows] = np.all(bits[one] == bits[other], axis=1) & np.all([c[one] == c[other] for c in codes], axis=0)
+    first = order[~is_copy]
+    which = np.empty(order.size, dtype=np.int64)
+    which[order] = np.cumsum(~is_copy) - 1
+    place = np.argsort(first)
+    back = np.empty_like(place)
+    back[place] = np.arange(place.size)
+    return first[place], back[which]
+
+
+def _hashed(columns: list[NDArray]) -> NDArray[np.uint64]:
+    """Return a number of 64 bits for each row; high bits, which small integers differ in, are mixed into the others."""
+    out = np.zeros(columns[0].size, dtype=np.uint64)
+    factors = np.random.default_rng(SEED).integers(0, 2**63, len(columns), dtype=np.uint64)
+    for factor, column in zip(factors, columns, strict=True):
+        out ^= column.astype(np.uint64)
+        out ^= out >> np.uint64(32)
+        out *= factor * np.uint64(2) + np.uint64(1)
+        out ^= out >> np.uint64(29)
+    return out
