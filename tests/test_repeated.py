@@ -9,9 +9,9 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 
-from widemargin import OrdinalSVM, RankingSVM
+from widemargin import ComparisonSVM, MarginClassifier, MarginRegressor, OrdinalSVM, Pairs, RankingSVM, TopRankSVM
 from widemargin._core.comparisons import from_levels
-from widemargin._core.repeated import first_copies, without_repetitions
+from widemargin._core.repeated import first_copies
 from widemargin.model_selection import c_path
 
 SVMS = [RankingSVM, OrdinalSVM]
@@ -60,8 +60,9 @@ def test_levels_weigh_what_copies_do():
     X, y = survey(200)
     group = np.arange(200) % 3
     levels = from_levels(y, group, np.full(200, 2.0))
-    first, merged = without_repetitions(X, levels)
+    items, first, merged = RankingSVM(kernel="rbf")._different(X, levels)
     assert merged.total_weight == levels.total_weight
+    assert_array_equal(items, X[first])
     assert_array_equal(merged.level, levels.level[first])
     assert_array_equal(merged.group, group[first])
     assert len(np.unique(np.column_stack([X, y, group]), axis=0)) == first.size
@@ -97,6 +98,75 @@ def test_copies_and_weights_are_the_same(svm):
     repeated = clone(machine).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
     assert_allclose(weighted.objective_, repeated.objective_, rtol=1e-6)
     assert np.all(weight[weighted.support_] > 0)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("C", [1e-3, 1.0, 100.0])
+def test_classes_are_those_of_all_rows(loss, C):
+    """Two and more of them: copies of one class are one row."""
+    X, y = survey(150)
+    K = rbf_kernel(X, gamma=1.0 / (X.shape[1] * X.var()))
+    for labels in (y > 1, y):
+        few = MarginClassifier(C, kernel="rbf", loss=loss, tol=1e-6, class_weight="balanced").fit(X, labels)
+        every = MarginClassifier(C, kernel="precomputed", loss=loss, tol=1e-6, class_weight="balanced").fit(K, labels)
+        assert_allclose(few.objective_, every.objective_, rtol=2e-6)
+        assert few.support_.size <= len(np.unique(np.column_stack([X, labels]), axis=0))
+        assert_array_equal(X[few.support_], few.support_vectors_)
+
+
+@pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
+@pytest.mark.parametrize("C", [1e-3, 1.0, 100.0])
+def test_an_item_may_have_many_targets(loss, C):
+    """One coefficient for all of them; also where all rows are one item."""
+    X, y = survey(150)
+    target = y + np.random.default_rng(5).normal(size=150)
+    for items in (X, np.zeros((150, 2))):
+        K = rbf_kernel(items, gamma=0.3)
+        few = MarginRegressor(C, kernel="rbf", gamma=0.3, loss=loss, tol=1e-6).fit(items, target)
+        every = MarginRegressor(C, kernel="precomputed", loss=loss, tol=1e-6).fit(K, target)
+        assert_allclose(few.objective_, every.objective_, rtol=2e-6)
+        assert few.support_.size <= len(np.unique(items, axis=0))
+        assert_array_equal(items[few.support_], few.support_vectors_.reshape(-1, items.shape[1]))
+
+
+@pytest.mark.parametrize("ties", ["margin", "threshold", "both_ways"])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("C", [1e-3, 1.0, 100.0])
+def test_compared_items_may_come_in_many_pairs(ties, loss, C):
+    """An array of pairs is what `Pairs` of its items is, and what the matrix of all their kernel values is."""
+    rng = np.random.default_rng(3)
+    items = rng.integers(0, 3, size=(40, 2)).astype(float)
+    index = rng.integers(0, 40, size=(120, 2))
+    u = items[:, 0] * items[:, 1] + 0.3 * rng.normal(size=40)
+    y = np.sign(np.round(u[index[:, 0]] - u[index[:, 1]])).astype(int)
+    K = rbf_kernel(items, gamma=0.4)
+    how = {"ties": ties, "loss": loss, "tol": 1e-6}
+    every = ComparisonSVM(C, kernel="precomputed", **how).fit(Pairs(K, index), y)
+    for pairs in (Pairs(items, index), items[index]):
+        few = ComparisonSVM(C, kernel="rbf", gamma=0.4, **how).fit(pairs, y)
+        assert_allclose(few.objective_, every.objective_, rtol=2e-6)
+        assert few.support_.size <= 9
+        assert_array_equal(
+            pairs.items[few.support_] if isinstance(pairs, Pairs) else few.support_vectors_, few.support_vectors_
+        )
+
+
+@pytest.mark.parametrize("slack", ["task", "pair"])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_alternatives_may_come_in_many_sets(slack, loss):
+    """Products that are shown again and again, twice in a set too, are few."""
+    rng = np.random.default_rng(4)
+    products = rng.normal(size=(12, 2))
+    shown = rng.integers(0, 12, size=(60, 5))
+    u = np.sin(products[:, 0]) + products[:, 1]
+    y = (np.arange(5) == np.argmax(u[shown] + 0.3 * rng.normal(size=shown.shape), axis=1)[:, None]).ravel()
+    X, qid = products[shown.ravel()], np.repeat(np.arange(60), 5)
+    few = TopRankSVM(1.0, kernel="rbf", gamma=0.4, slack=slack, loss=loss, tol=1e-6).fit(X, y, qid=qid)
+    every = TopRankSVM(1.0, kernel="precomputed", slack=slack, loss=loss, tol=1e-6)
+    every.fit(rbf_kernel(X, gamma=0.4), y, qid=qid)
+    assert_allclose(few.objective_, every.objective_, rtol=2e-6)
+    assert few.support_.size <= 12
+    assert_array_equal(X[few.support_], few.support_vectors_)
 
 
 def test_paths_take_few_rows_too():

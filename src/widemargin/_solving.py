@@ -63,6 +63,20 @@ class Solving(LevelSolving):
             return maps.ItemsMap(self._kernel, X, most_columns)
         return self._convex(maps.KernelMap(self._make_gram(X)))
 
+    def _first_copies(self, X, codes=tuple):
+        """Return where rows that a kernel and codes tell apart occur first, and which of those each row is.
+
+        None where that are nearly all. A linear machine looks at all rows faster than at which are the same; of
+        kernel values, sparse rows, and those that landmarks are drawn from, all stay.
+        """
+        is_plain = self._is_linear or self._is_precomputed or self.n_components is not None or sparse.issparse(X)
+        return None if is_plain else _core.repeated.first_copies(X, *codes())
+
+    def _items(self, X, kept):
+        """Return the rows that a kernel tells apart, where they are, and which of those each row is."""
+        found = self._first_copies(X)
+        return (X, kept, np.arange(X.shape[0])) if found is None else (X[found[0]], kept[found[0]], found[1])
+
     @property
     def _is_psd(self):
         """Whether the kernel is positive semi-definite by its form."""

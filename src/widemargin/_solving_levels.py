@@ -8,7 +8,6 @@ from operator import attrgetter
 
 import numpy as np
 from joblib import effective_n_jobs
-from scipy import sparse
 
 from . import _core
 from ._core import maps
@@ -53,9 +52,12 @@ class LevelSolving:
 
         No pair is lost, since copies of one level are not compared: 100,000 answers on few items are few rows.
         """
-        is_plain = self._is_linear or self._is_precomputed or self.n_components is not None or sparse.issparse(X)
-        found = None if is_plain else _core.repeated.without_repetitions(X, levels)
-        return (X, slice(None), levels) if found is None else (X[found[0]], *found)
+        found = self._first_copies(X, lambda: (levels.level, levels.group))
+        if found is None:
+            return X, slice(None), levels
+        first, which = found
+        weight = np.bincount(which, levels.weight, first.size)
+        return X[first], first, _core.comparisons.from_levels(levels.level[first], levels.group[first], weight)
 
     def _solve_levels(self, task, *, exact_pairs=EXPLICIT_PAIRS):
         """Solve all pairs of levels: written out where they are few, hard or must be exact; else implicit."""

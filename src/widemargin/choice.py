@@ -125,8 +125,9 @@ class TopRankSVM(Ranker):
         X, y, queries, weight, kept = self._check_queries(X, y, qid, sample_weight)
         group = queries.codes()
         self._count_queries(group, kept)
-        rows = _choices(y, group, weight, shared_slack=self.slack == "task")
-        return Task(X, kept, self._make_map(X), rows)
+        items, kept, which = self._items(X, kept)
+        rows = _choices(y, group, weight, which, items.shape[0], shared_slack=self.slack == "task")
+        return Task(items, kept, self._make_map(items, given=X), rows)
 
     def _learn(self, task):
         solver, solution = self._solve_rows(task, task.comparisons)
@@ -179,8 +180,8 @@ class TopRankSVM(Ranker):
         return 1.0 - top1_risk(y, u, qid=query_codes(qid, u.size), sample_weight=sample_weight)
 
 
-def _choices(y, group, weight, *, shared_slack):
-    """Return the rows (chosen against each other) of every task."""
+def _choices(y, group, weight, item, n_items, *, shared_slack):
+    """Return the rows (chosen against each other) of every task, of which each row is an item."""
     order = np.lexsort((np.arange(y.size), -y, group))
     start = np.flatnonzero(np.concatenate([[True], group[order][1:] != group[order][:-1]]))
     best = np.repeat(y[order][start], np.diff(np.append(start, y.size)))
@@ -195,4 +196,4 @@ def _choices(y, group, weight, *, shared_slack):
     by_task = np.argsort(task, kind="stable")
     chosen, other, task = chosen[by_task], other[by_task], task[by_task].astype(np.int64)
     weights = weight[tasks] if shared_slack else weight[chosen] * weight[other]
-    return comparisons.from_choices(chosen, other, task, weights, y.size, shared_slack=shared_slack)
+    return comparisons.from_choices(item[chosen], item[other], task, weights, n_items, shared_slack=shared_slack)

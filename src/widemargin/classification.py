@@ -135,7 +135,11 @@ class MarginClassifier(ClassifierMixin, PreferenceEstimator):
         class_weight = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
         if np.any(class_weight <= 0) or not np.all(np.isfinite(class_weight)):
             raise ValueError(f"class_weight={self.class_weight!r} has a weight that is not positive and finite.")
-        return Task(X, kept, self._make_map(X), self._two_by_two(codes, weight * class_weight[codes]))
+        weight, items, found = weight * class_weight[codes], X, self._first_copies(X, lambda: (codes,))
+        if found is not None:  # one stands for all of its class
+            first, which = found
+            items, kept, codes, weight = X[first], kept[first], codes[first], np.bincount(which, weight, first.size)
+        return Task(items, kept, self._make_map(items, given=X), self._two_by_two(codes, weight))
 
     def _learn(self, task):
         found = [self._solve_rows(task, rows, part) for part, rows in enumerate(task.comparisons)]

@@ -145,9 +145,11 @@ class ComparisonSVM(ClassifierMixin, PreferenceEstimator):
         items, index, y, weight = self._check_comparisons(X, y, sample_weight)
         self.classes_ = np.array([-1, 0, 1])
         cost = weight * self._class_weights(y)
-        rows = self._rows(index, y, cost, items.shape[0]) if self.formulation == "qp" else None
+        few, kept, which = self._items(items, np.arange(items.shape[0]))
+        index = which[index]
+        rows = self._rows(index, y, cost, few.shape[0]) if self.formulation == "qp" else None
         rest = {"index": index, "y": y, "weight": weight}
-        return Task(items, np.arange(items.shape[0]), self._make_map(items), rows, rest)
+        return Task(few, kept, self._make_map(few, given=items), rows, rest)
 
     def _learn(self, task):
         if self.formulation == "lp":

@@ -112,8 +112,10 @@ class MarginRegressor(RegressorMixin, PreferenceEstimator):
         self._check_loss(("epsilon_insensitive", "squared_epsilon_insensitive"))
         check_number("epsilon", self.epsilon, at_least=0)
         X, y, weight, _, kept = self._check_samples(X, y, sample_weight, y_numeric=True)
-        rows = comparisons.from_targets(np.asarray(y, dtype=float), float(self.epsilon), weight)
-        return Task(X, kept, self._make_map(X), rows)
+        items, kept, which = self._items(X, kept)
+        y = np.asarray(y, dtype=float)
+        rows = comparisons.from_targets(y, float(self.epsilon), weight, which, items.shape[0])
+        return Task(items, kept, self._make_map(items, given=X), rows)
 
     def _learn(self, task):
         solver, solution = self._solve_rows(task, task.comparisons)

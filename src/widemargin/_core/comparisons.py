@@ -307,11 +307,12 @@ def from_classes(sign: Array, weight: Array) -> Rows:
     return Rows(D, sign[:, None].copy(), np.ones(n), weight)
 
 
-def from_targets(y: Array, epsilon: float, weight: Array) -> Rows:
-    """Keep f(x) + b within epsilon of y, from below and from above: 004 (60)-(63)."""
+def from_targets(y: Array, epsilon: float, weight: Array, item: IntArray | None = None, n_items: int = 0) -> Rows:
+    """Keep f(x) + b within epsilon of y, from below and from above: 004 (60)-(63); of an item for each y, or of few."""
     n = y.size
+    item, n_items = (np.arange(n), n) if item is None else (item, n_items)
     sign = np.repeat([1.0, -1.0], n)
-    D = sparse.csr_array((sign, np.tile(np.arange(n), 2), np.arange(2 * n + 1)), shape=(2 * n, n))
+    D = sparse.csr_array((sign, np.tile(item, 2), np.arange(2 * n + 1)), shape=(2 * n, n_items))
     return Rows(D, sign[:, None].copy(), sign * np.tile(y, 2) - epsilon, np.tile(weight, 2))
 
 

@@ -1,29 +1,15 @@
-"""Rows that occur several times, found by a hash of their bits and then by the bits themselves.
-
-Copies of one level are not compared, and with all others alike: one of them stands for all, and weighs what they do.
-"""
+"""Rows that occur several times, found by a hash of their bits and then by the bits themselves."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .comparisons import IntArray, Levels, from_levels
+from .comparisons import IntArray
 
 MOST = 0.95  # share of the rows that may be different if the others are to be left out
 SOME_ROWS = 4096
 SEED = 20105
-
-
-def without_repetitions(X: NDArray, levels: Levels) -> tuple[IntArray, Levels] | None:
-    """Return the rows that are different within a level of a group, ascending, and their levels; None if nearly all."""
-    level, group = levels.level, levels.group
-    found = first_copies(X, level, group)
-    if found is None:
-        return None
-    first, which = found
-    weight = np.bincount(which, levels.weight, first.size).astype(float, copy=False)
-    return first, from_levels(level[first], group[first], weight)
 
 
 def first_copies(X: NDArray, *codes: IntArray) -> tuple[IntArray, IntArray] | None:
