@@ -115,7 +115,7 @@ class CopySpace:
         """Sum up the Laplacian of the copies, of which the lower half is given, and factor."""
         n, d = self.which.size, self.first.size
         copies = sparse.csr_array((np.ones(n), (self.which, np.arange(n))), shape=(d, n))
-        lower = (copies @ (copies @ matrix).T).T
+        lower = copies @ (copies @ matrix.T).T  # rows of what comes by columns: SciPy copies it else
         hessian = np.empty((d, d), order="F")
         self.items.begin(cost, hessian)
         hessian += lower + lower.T
