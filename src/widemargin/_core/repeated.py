@@ -19,12 +19,12 @@ def first_copies(X: NDArray, *codes: IntArray) -> tuple[IntArray, IntArray] | No
     """
     X = np.ascontiguousarray(X)
     bits = X.view(np.uint32 if X.itemsize == 4 else np.uint64)
-    hashed = _hashed([*bits.T, *codes])
+    hashed = _hashed([*codes, *bits.T])
+    if hashed is None:
+        return None
     order = np.argsort(hashed, kind="stable")
     is_copy = np.zeros(order.size, dtype=bool)  # of the one before it in this order
     is_copy[1:] = hashed[order[1:]] == hashed[order[:-1]]
-    if order.size - np.count_nonzero(is_copy) > MOST * order.size:
-        return None
     for rows in np.array_split(np.flatnonzero(is_copy), 1 + order.size // SOME_ROWS):
         one, other = order[rows - 1], order[rows]
         is_copy[rows] = np.all(bits[one] == bits[other], axis=1) & np.all([c[one] == c[other] for c in codes], axis=0)
@@ -37,13 +37,20 @@ def first_copies(X: NDArray, *codes: IntArray) -> tuple[IntArray, IntArray] | No
     return first[place], back[which]
 
 
-def _hashed(columns: list[NDArray]) -> NDArray[np.uint64]:
-    """Return a number of 64 bits for each row; high bits, which small integers differ in, are mixed into the others."""
+def _hashed(columns: list[NDArray]) -> NDArray[np.uint64] | None:
+    """Return a number of 64 bits for each row; None as soon as those of some columns tell nearly all rows apart.
+
+    High bits, which small integers differ in, are mixed into the others.
+    """
     out = np.zeros(columns[0].size, dtype=np.uint64)
     factors = np.random.default_rng(SEED).integers(0, 2**63, len(columns), dtype=np.uint64)
-    for factor, column in zip(factors, columns, strict=True):
+    for k, (factor, column) in enumerate(zip(factors, columns, strict=True), 1):
         out ^= column.astype(np.uint64)
         out ^= out >> np.uint64(32)
         out *= factor * np.uint64(2) + np.uint64(1)
         out ^= out >> np.uint64(29)
+        if k & (k - 1) == 0 or k == len(columns):  # a power of two: sorts are few
+            ascending = np.sort(out)
+            if 1 + np.count_nonzero(ascending[1:] != ascending[:-1]) > MOST * out.size:
+                return None
     return out
