@@ -26,43 +26,16 @@ def rbf(X, gamma=0.3):
     return np.exp(-gamma * ((X[:, None] - X[None]) ** 2).sum(axis=2))
 
 
-@pytest.mark.parametrize(("n", "n_different"), [(1, 1), (30, 1), (40, 5), (200, 60), (50, 10**6)])
-def test_copies_are_found_whatever_their_order(n, n_different):
-    """The first copy of each, ascending; values that differ by rounding are those of copies."""
-    rng = np.random.default_rng(n)
-    X, which = drawn(rng, n, min(n_different, 1000) if n > 1 else 1)
-    K = rbf(X)
-    K *= 1.0 + 1e-16 * rng.integers(-1, 2, K.shape)
-    first, found = copies.different(K)
-    assert_array_equal(first, np.sort(np.unique(which, return_index=True)[1]))
-    assert_array_equal(which[first][found], which)
-
-
-def test_items_that_are_nearly_the_same_are_not():
-    """A distance of 1e-6 is one."""
-    X = np.array([[0.0], [1.0], [1.0 + 1e-6], [1.0], [2.0]])
-    first, which = copies.different(rbf(X))
-    assert_array_equal(first, [0, 1, 2, 4])
-    assert_array_equal(which, [0, 1, 2, 1, 3])
-
-
-def test_different_items_may_have_the_same_sum():
-    """What is compared in the end is the items themselves."""
-    v = np.random.default_rng(copies.SEED).uniform(0.5, 1.0, 2)
-    K = np.array([[1.0, 0.0], [0.0, v[0] / v[1]]])
-    assert np.ptp(K @ v) < 1e-15
-    assert_array_equal(copies.different(K)[0], [0, 1])
-
-
 @pytest.mark.parametrize("loss", [HINGE, SQUARED_HINGE])
 @pytest.mark.parametrize("C", [1e-4, 1.0, 1e3])
 def test_copies_have_the_solution_of_the_pairs_written_out(loss, C):
     """Copies of all grades and weights; from nothing, and from the solution for another C."""
     rng = np.random.default_rng(0)
-    X, _ = drawn(rng, 80, 25)
+    X, which = drawn(rng, 80, 25)
+    which = np.unique(which, return_inverse=True)[1]
     K = rbf(X)
     levels = from_levels(rng.integers(0, 4, 80), rng.integers(0, 5, 80), rng.uniform(0.1, 2.0, 80))
-    pairs = ImplicitPairs.of(GroupedPairRisk(levels, loss), lambda order: kernel_space(K, order))
+    pairs = ImplicitPairs.of(GroupedPairRisk(levels, loss), lambda order: kernel_space(K, order, which))
     assert pairs.space.n_coordinates < 26
     want = interior_point(levels.rows(), KernelMap(K), C, loss, tol=1e-9, max_iter=200)
     cold = pairs.solve(C, tol=TOL, max_iter=200)
@@ -93,3 +66,15 @@ def test_whole_number_features_are_copies(loss, monkeypatch):
         alone = RankingSVM(kernel="rbf", gamma=0.1, loss=loss, tol=1e-7, C=model.C).fit(X, y)
         assert model.converged_
         assert_allclose(model.objective_, alone.objective_, rtol=2e-5)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n", [1, 5, 64, 150])
+def test_matrices_are_put_in_order(n, dtype):
+    """By columns, in float64, of all items or some of them."""
+    K = rbf(np.random.default_rng(n).normal(size=(n, 2))).astype(dtype)
+    for items in (np.random.default_rng(0).permutation(n), np.arange(0, n, 3)):
+        have = copies.chosen(K, items)
+        assert_array_equal(have, K[np.ix_(items, items)].astype(float))
+        assert have.dtype == np.float64
+        assert have.flags.f_contiguous

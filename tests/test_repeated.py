@@ -46,6 +46,17 @@ def test_many_kinds_of_small_numbers_are_all_found():
     assert_array_equal(which, np.tile(np.arange(len(X)), 2))
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_zeros_have_no_sign(dtype, order):
+    """Rounding leaves -0.0 of small negative numbers."""
+    X = np.asarray(np.round([[-0.2, 1.0], [0.2, 1.0], [0.0, 1.0]]), dtype=dtype, order=order)
+    assert np.signbit(X[0, 0])
+    first, which = first_copies(X)
+    assert_array_equal(first, [0])
+    assert_array_equal(which, [0, 0, 0])
+
+
 def test_rows_whose_hashes_agree_are_compared(monkeypatch):
     """All of them the same: what is found are copies all the same."""
     monkeypatch.setattr("widemargin._core.repeated._hashed", lambda columns: np.zeros(columns[0].size, np.uint64))

@@ -64,7 +64,7 @@ class Solving(LevelSolving):
         return self._convex(maps.KernelMap(self._make_gram(X)))
 
     def _first_copies(self, X, codes=tuple):
-        """Return where rows that a kernel and codes tell apart occur first, and which of those each row is.
+        """Return where rows that a kernel and `codes()` tell apart occur first, and which of those each row is.
 
         None where that are nearly all. A linear machine looks at all rows faster than at which are the same; of
         kernel values, sparse rows, and those that landmarks are drawn from, all stay.

@@ -223,11 +223,11 @@ class LevelSolving:
         """Return what that interior point finds, with the pairs laid out once for all C; None where it fails."""
         if task.implicit_pairs is None:
             risk, spaces = _core.risks.GroupedPairRisk(task.comparisons, LOSSES[self.loss]), _core.interior_point
-            make = (
-                partial(spaces.kernel_space, map_.gram())
-                if map_.is_gram
-                else partial(spaces.ColumnSpace.of, map_.columns())
-            )
+            if map_.is_gram:
+                found = self._first_copies(task.X)  # of several levels: those of one are one item already
+                make = partial(spaces.kernel_space, map_.gram(), which=None if found is None else found[1])
+            else:
+                make = partial(spaces.ColumnSpace.of, map_.columns())
             task.implicit_pairs = spaces.ImplicitPairs.of(risk, make)
         if task.implicit_pairs is None:
             return None

@@ -1,4 +1,4 @@
-"""Rows that occur several times, found by a hash of their bits and then by the bits themselves."""
+"""Rows that occur several times, found by a hash of their values and then by the values themselves."""
 
 from __future__ import annotations
 
@@ -15,11 +15,9 @@ SEED = 20105
 def first_copies(X: NDArray, *codes: IntArray) -> tuple[IntArray, IntArray] | None:
     """Return where each different row with its codes occurs first, ascending, and which of those each row is.
 
-    None where nearly all are different. 0.0 and -0.0 are not the same.
+    None where nearly all are different.
     """
-    X = np.ascontiguousarray(X)
-    bits = X.view(np.uint32 if X.itemsize == 4 else np.uint64)
-    hashed = _hashed([*codes, *bits.T])
+    hashed = _hashed([*codes, *X.T])
     if hashed is None:
         return None
     order = np.argsort(hashed, kind="stable")
@@ -27,7 +25,7 @@ def first_copies(X: NDArray, *codes: IntArray) -> tuple[IntArray, IntArray] | No
     is_copy[1:] = hashed[order[1:]] == hashed[order[:-1]]
     for rows in np.array_split(np.flatnonzero(is_copy), 1 + order.size // SOME_ROWS):
         one, other = order[rows - 1], order[rows]
-        is_copy[rows] = np.all(bits[one] == bits[other], axis=1) & np.all([c[one] == c[other] for c in codes], axis=0)
+        is_copy[rows] = np.all(X[one] == X[other], axis=1) & np.all([c[one] == c[other] for c in codes], axis=0)
     first = order[~is_copy]
     which = np.empty(order.size, dtype=np.int64)
     which[order] = np.cumsum(~is_copy) - 1
@@ -45,7 +43,7 @@ def _hashed(columns: list[NDArray]) -> NDArray[np.uint64] | None:
     out = np.zeros(columns[0].size, dtype=np.uint64)
     factors = np.random.default_rng(SEED).integers(0, 2**63, len(columns), dtype=np.uint64)
     for k, (factor, column) in enumerate(zip(factors, columns, strict=True), 1):
-        out ^= column.astype(np.uint64)
+        out ^= _bits(column)
         out ^= out >> np.uint64(32)
         out *= factor * np.uint64(2) + np.uint64(1)
         out ^= out >> np.uint64(29)
@@ -54,3 +52,11 @@ def _hashed(columns: list[NDArray]) -> NDArray[np.uint64] | None:
             if 1 + np.count_nonzero(ascending[1:] != ascending[:-1]) > MOST * out.size:
                 return None
     return out
+
+
+def _bits(column: NDArray) -> NDArray[np.uint64]:
+    """Return numbers of 64 bits, the same for the same values: -0.0 is 0.0, as which rounding leaves small ones."""
+    if column.dtype.kind != "f":
+        return column.astype(np.uint64)
+    values = column + 0.0
+    return values.view(np.uint32 if values.itemsize == 4 else np.uint64).astype(np.uint64)

@@ -22,46 +22,28 @@ from ..lower_half import room
 from ..solution import Array
 from .spaces import ItemSpace, Solver, Space
 
-ALIKE = 8.0 * float(np.finfo(float).eps)  # of the largest kernel value: rows that differ by less are those of copies
-SEED = 20104
 ROWS = 64
 
 
-def kernel_space(K: Array, order: IntArray) -> Space | None:
-    """Return the functions of the items in their order; None where no small ridge makes K positive definite."""
-    K = chosen(K, order)
-    first, which = different(K)
-    if first.size == len(K):
-        return ItemSpace.of(K)
-    items = ItemSpace.of(chosen(K, first))
-    return None if items is None else CopySpace(items, first, which)
+def kernel_space(K: Array, order: IntArray, which: IntArray | None = None) -> Space | None:
+    """Return the functions of the items in their order; None where no small ridge makes K positive definite.
+
+    Items are counted as `which` of the different ones they are, or are all different.
+    """
+    if which is None:
+        return ItemSpace.of(chosen(K, order))
+    _, first, which = np.unique(which[order], return_index=True, return_inverse=True)
+    items = ItemSpace.of(chosen(K, order[first]))
+    return None if items is None else CopySpace(items, first.astype(np.int64), which.astype(np.int64))
 
 
 def chosen(K: Array, items: IntArray) -> Array:
     """Return the symmetric matrix of some items in their order, by columns; some rows at a time, which caches hold."""
     out = room(items.size, items.size, np.float64)
     for a in range(0, items.size, ROWS):
-        np.take(K[items[a : a + ROWS]], items, axis=1, out=out[a : a + ROWS], mode="clip")
+        some = K[items[a : a + ROWS]].astype(float, copy=False)  # a user's kernel may be float32
+        np.take(some, items, axis=1, out=out[a : a + ROWS], mode="clip")
     return out.T
-
-
-def different(K: Array) -> tuple[IntArray, IntArray]:
-    """Return the first copy of each item, ascending, and which of those an item is, by the columns of its matrix.
-
-    Copies have the same sum of random shares of their values; of those whose sums are near each other all are compared.
-    """
-    n, largest = len(K), max(float(K.max()), -float(K.min()))
-    sums = K @ np.random.default_rng(SEED).uniform(0.5, 1.0, n)
-    order = np.argsort(sums, kind="stable")
-    first = np.arange(n)
-    for k in 1 + np.flatnonzero(np.diff(sums[order]) <= n * ALIKE * largest):
-        one, other = first[order[k - 1]], order[k]
-        if np.max(np.abs(K[:, one] - K[:, other])) <= ALIKE * largest:
-            first[other] = one
-    leaders = np.full(n, n)  # the chain of copies may begin with any of them
-    np.minimum.at(leaders, first, np.arange(n))
-    found, which = np.unique(leaders[first], return_inverse=True)
-    return found.astype(np.int64), which.astype(np.int64)
 
 
 @dataclass(frozen=True)
